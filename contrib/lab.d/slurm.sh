@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# Part of contrib/lab: munged, slurmctld on the login host, slurmd on each node.
+
+readonly start_seconds=30
+readonly slurmd_port=6818
+readonly srun_ports=61000-62999 # what --split lets pass, outside the ephemeral ports
+
+declare -A daemon_pid
+
+# shellcheck disable=SC2154 # nodes is set by contrib/lab
+start_slurm() {
+	local i
+	export SLURM_CONF=$LAB_DIR/slurm.conf
+	write_config
+	dd if=/dev/urandom of="$LAB_DIR/munge/key" bs=128 count=1 status=none
+	chmod 400 "$LAB_DIR/munge/key"
+	deadline=$((SECONDS + start_seconds))
+
+	start munged login munged --foreground --force --num-threads=2 \
+		--key-file="$LAB_DIR/munge/key" --socket="$LAB_DIR/munge/socket" \
+		--pid-file="$LAB_DIR/munge/pid" --log-file="$LAB_DIR/munge/log" \
+		--seed-file="$LAB_DIR/munge/seed"
+	await munged munged_answers
+	start slurmctld login slurmctld -D
+	await slurmctld slurmctld_answers
+	for ((i = 1; i <= nodes; i++)); do
+		mkdir "$LAB_DIR/spool/node$i"
+		touch "$LAB_DIR/log/node$i.log" # slurmd itself would make it unreadable for COMMAND
+		start "slurmd-node$i" "node$i" slurmd -D
+	done
+	for ((i = 1; i <= nodes; i++)); do
+		await "slurmd-node$i" node_is_idle "node$i"
+	done
+}
+
+# start NAME HOST PROGRAM [ARG...]: a daemon, with what it says in log/NAME.log
+start() {
+	# In a session of its own: keys typed at COMMAND's terminal are not for it.
+	become_on_host "$2" setsid "${@:3}" </dev/null >"$LAB_DIR/log/$1.log" 2>&1 &
+	daemon_pid[$1]=$!
+}
+
+# await NAME CHECK [ARG...]: until CHECK holds for that daemon
+await() {
+	until "${@:2}"; do
+		kill -0 "${daemon_pid[$1]}" 2>/dev/null || fail "$1 ended while starting" "$LAB_DIR/log/$1.log"
+		((SECONDS < deadline)) || fail "$1 is not ready after $start_seconds s" "$LAB_DIR/log/$1.log"
+		sleep 0.05
+	done
+}
+
+munged_answers() {
+	munge --socket="$LAB_DIR/munge/socket" --no-input >/dev/null 2>&1
+}
+
+slurmctld_answers() {
+	client scontrol ping | grep -q 'is UP'
+}
+
+node_is_idle() {
+	[[ $(client sinfo --noheader --nodes="$1" --format=%T) == idle ]]
+}
+
+client() {
+	on_host login "$@" 2>/dev/null
+}
+
+# shellcheck disable=SC2154 # nodes, gpus and plugin_file are set by contrib/lab
+write_config() {
+	local node_gres='' i
+	if ((gpus)); then
+		node_gres="Gres=gpu:$gpus"
+		# Character devices: with plain files Slurm counts the GPUs but does
+		# not set CUDA_VISIBLE_DEVICES.
+		for ((i = 0; i < gpus; i++)); do
+			mknod -m 666 "$LAB_DIR/dev/gpu$i" c 1 3
+		done
+		cat >"$LAB_DIR/gres.conf" <<-END
+			NodeName=node[1-$nodes] Name=gpu Flags=nvidia_gpu_env File=$LAB_DIR/dev/gpu[0-$((gpus - 1))]
+		END
+	fi
+	if [[ -n $plugin_file ]]; then
+		echo "optional $LAB_DIR/bin/spank_nccl_autoconf.so helper=$LAB_DIR/bin/nccl-autoconf ${LAB_PLUGSTACK_ARGS-}"
+	fi >"$LAB_DIR/plugstack.conf"
+
+	# slurmd looks for a cgroup file system unless it is told what to use, even
+	# if nothing here uses cgroups.
+	echo "CgroupPlugin=cgroup/v1" >"$LAB_DIR/cgroup.conf"
+
+	# TreeWidth: nodes that cannot reach each other cannot forward messages.
+	# MinJobAge: sbatch --wait asks every 2 s, and ever less often if finished
+	# jobs are remembered for longer.
+	cat >"$SLURM_CONF" <<-END
+		ClusterName=lab
+		SlurmctldHost=login
+		SlurmUser=root
+		AuthType=auth/munge
+		AuthInfo=socket=$LAB_DIR/munge/socket
+		PlugStackConfig=$LAB_DIR/plugstack.conf
+		StateSaveLocation=$LAB_DIR/state
+		SlurmdSpoolDir=$LAB_DIR/spool/%n
+		SlurmctldPidFile=$LAB_DIR/slurmctld.pid
+		SlurmdPort=$slurmd_port
+		${split:+SrunPortRange=$srun_ports}
+		SlurmdPidFile=$LAB_DIR/slurmd-%n.pid
+		SlurmdLogFile=$LAB_DIR/log/%n.log
+		SlurmctldSyslogDebug=quiet
+		SlurmdSyslogDebug=quiet
+		TmpFS=$LAB_DIR/tmp
+		MailProg=/bin/true
+		ProctrackType=proctrack/pgid
+		TaskPlugin=task/none
+		MpiDefault=none
+		SelectType=select/cons_tres
+		SelectTypeParameters=CR_Core
+		SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0,bf_interval=1
+		SlurmdParameters=config_overrides
+		TreeWidth=65533
+		ReturnToService=2
+		MinJobAge=17
+		KillWait=5
+		${node_gres:+GresTypes=gpu}
+		NodeName=node[1-$nodes] CPUs=8 RealMemory=16000 $node_gres
+		PartitionName=lab Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+	END
+}
