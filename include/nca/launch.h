@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the plugin and the program nccl-autoconf say to each other. The plugin knows no more of the
+ * product than this page and the option table; libc only.
+ *
+ * Both directions use records: strings that end with a NUL byte, one after another, ended by an
+ * empty string.
+ */
+#ifndef NCA_LAUNCH_H
+#define NCA_LAUNCH_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <nca/util.h>
+
+/*
+ * Carries "VERSION:PORT:SECRET:SECONDS" from srun to the step: the hub's port, the step's secret
+ * (64 hex digits), how long a task waits. The name begins with SLURM so that every --export lets it
+ * through (Slurm env.c, env_array_merge_slurm); it is taken out before a task starts.
+ */
+#define NCA_LAUNCH_VARIABLE "SLURM_NCCL_AUTOCONF"
+#define NCA_LAUNCH_VERSION 1
+
+/* Names, with commas, what was injected into a task, so that an srun inside it does not take it for
+ * the user's. */
+#define NCA_MARKER_VARIABLE "NCCL_AUTOCONF_VARS"
+
+/* The user's words where no command line can be given. */
+#define NCA_OPTION_VARIABLE "NCCL_AUTOCONF"
+
+#define NCA_SECRET_BYTES 32
+
+/*
+ * The hub: `nccl-autoconf hub` with its listening socket and one end of a socket pair as these
+ * descriptors. The pair brings the records below, then nothing until srun ends, which closes it.
+ */
+#define NCA_HUB_LISTEN_FD 3
+#define NCA_HUB_LIFE_FD 4
+
+#define NCA_HUB_SECRET "secret="       /* 64 hex digits */
+#define NCA_HUB_NNODES "nnodes="       /* of the step */
+#define NCA_HUB_STEP "step="	       /* "JOBID.STEPID" */
+#define NCA_HUB_SRUN "srun="	       /* process id of srun */
+#define NCA_HUB_PLUGSTACK "plugstack=" /* one word of plugstack.conf; repeated */
+#define NCA_HUB_ENV "env="	       /* value of NCCL_AUTOCONF; at most once */
+#define NCA_HUB_USER "user="	       /* value of --nccl-autoconf; at most once */
+#define NCA_HUB_ARG "arg="	       /* one word of the task's command line; repeated */
+
+/* The agent: `nccl-autoconf agent` with a memory file that is one struct nca_mailbox. */
+#define NCA_AGENT_MAILBOX_FD 3
+
+#define NCA_AGENT_HUB "hub="	   /* "HOST PORT SECRET SECONDS" */
+#define NCA_AGENT_NODEID "nodeid=" /* of the step, from 0 */
+#define NCA_AGENT_TASKS "tasks="   /* of the step on this node */
+#define NCA_AGENT_FIRST "first="   /* global id of this node's first task */
+#define NCA_AGENT_ENV "env:"	   /* "NAME=VALUE" of the step's environment; repeated */
+
+/* What the agent answers: operations for every task of the node, by the first character of the
+ * record. */
+#define NCA_TASK_SET '=' /* "=NAME=VALUE": set, unless it is set */
+#define NCA_TASK_COPY                                                                              \
+	'<' /* "<NAME=OTHER": set to the value of the task's variable OTHER, unless it is set */
+#define NCA_TASK_SAY '-'  /* "-text": a warning that only this node can give */
+#define NCA_TASK_STOP '!' /* "!": the step must not run; the hub has said why */
+
+enum nca_mailbox_state {
+	NCA_MAILBOX_OPEN,      /* the agent is at work */
+	NCA_MAILBOX_PUBLISHED, /* the answer is there; it may be empty */
+	NCA_MAILBOX_DIED,      /* the agent ended without an answer; `status` is its wait status */
+};
+
+#define NCA_MAILBOX_SIZE 65536
+
+/* Mapped by slurmstepd (and so by its tasks), by the agent and by the watcher that reaps it. */
+struct nca_mailbox {
+	_Atomic uint32_t state; /* futex */
+	int32_t status;
+	char in[NCA_MAILBOX_SIZE];
+	char out[NCA_MAILBOX_SIZE];
+};
+
+/*
+ * The record at *pos of a buffer, and *pos moved behind it. NULL at the empty string, at the end of
+ * the buffer, and where a record does not end within it: bytes that somebody else writes cannot
+ * lead outside.
+ */
+const char *nca_record_next(const char *buf, size_t size, size_t *pos);
+
+/* Appends prefix and text as one record at *used and an empty one behind it. -ENOSPC, and nothing
+ * changed, where it does not fit. */
+int nca_record_add(char *buf, size_t size, size_t *used, const char *prefix, const char *text);
+
+/* Moves the state away from OPEN, once, and wakes all that wait. */
+void nca_mailbox_close(struct nca_mailbox *box, enum nca_mailbox_state state);
+
+/* Waits until the state is not OPEN, for at most the given milliseconds. Returns the state then. */
+enum nca_mailbox_state nca_mailbox_wait(struct nca_mailbox *box, int timeout_ms);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records, and the mailbox between slurmstepd and the agent. Linked into the plugin: libc only. */
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+
+#include <nca/clock.h>
+#include <nca/launch.h>
+
+const char *nca_record_next(const char *buf, size_t size, size_t *pos)
+{
+	const char *record = buf + *pos;
+	size_t len;
+
+	if (*pos >= size)
+		return NULL;
+	len = strnlen(record, size - *pos);
+	if (len == 0 || len == size - *pos)
+		return NULL;
+	*pos += len + 1;
+	return record;
+}
+
+int nca_record_add(char *buf, size_t size, size_t *used, const char *prefix, const char *text)
+{
+	size_t lp = strlen(prefix), lt = strlen(text);
+
+	if (lp + lt + 2 > size - *used)
+		return -ENOSPC;
+	memcpy(buf + *used, prefix, lp);
+	memcpy(buf + *used + lp, text, lt);
+	*used += lp + lt + 1;
+	buf[*used - 1] = '\0';
+	buf[*used] = '\0';
+	return 0;
+}
+
+/* Not FUTEX_PRIVATE: the word is shared between processes. */
+static long futex(struct nca_mailbox *box, int op, uint32_t value, const struct timespec *timeout)
+{
+	return syscall(SYS_futex, &box->state, op, value, timeout, NULL, 0);
+}
+
+void nca_mailbox_close(struct nca_mailbox *box, enum nca_mailbox_state state)
+{
+	uint32_t open = NCA_MAILBOX_OPEN;
+
+	if (atomic_compare_exchange_strong(&box->state, &open, (uint32_t)state))
+		futex(box, FUTEX_WAKE, INT_MAX, NULL);
+}
+
+enum nca_mailbox_state nca_mailbox_wait(struct nca_mailbox *box, int timeout_ms)
+{
+	long long end = nca_clock_ms() + timeout_ms;
+
+	while (atomic_load(&box->state) == NCA_MAILBOX_OPEN) {
+		long long left = end - nca_clock_ms();
+		struct timespec t = {left / 1000, left % 1000 * 1000000};
+
+		if (left <= 0)
+			break;
+		futex(box, FUTEX_WAIT, NCA_MAILBOX_OPEN, &t);
+	}
+	return (enum nca_mailbox_state)atomic_load(&box->state);
+}
