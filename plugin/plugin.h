@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The plugin's parts: spank.c hands each of Slurm's callbacks to the side that it is called on. The
+ * rules that all of it keeps: return 0, load nothing, write nothing but variables, start one
+ * program.
+ */
+#ifndef NCA_PLUGIN_H
+#define NCA_PLUGIN_H
+
+#include <limits.h>
+#include <sys/types.h>
+
+#include <slurm/spank.h>
+
+#include <nca/error.h>
+#include <nca/launch.h>
+#include <nca/option.h>
+
+#define NCA_OPTION_NAME "nccl-autoconf"
+
+/* What one process of Slurm's (srun, or slurmstepd and its tasks) knows; the callbacks take no
+ * context of ours. */
+struct nca_plugin {
+	int argc; /* words of plugstack.conf */
+	char **argv;
+	char user[1024]; /* value of --nccl-autoconf */
+	bool asked;	 /* the option was given */
+	int components;	 /* calls of init_post_opt in srun: one per component of a het step */
+	int life_fd;	 /* srun: the hub lives as long as this is open */
+	struct nca_mailbox *box;
+	int wait_seconds;
+	pid_t watcher;
+};
+
+extern struct nca_plugin nca_plugin;
+
+/* Program and arguments, descriptors that it gets as 3, 4, … (at most two), and as whom it runs. */
+struct nca_spawn {
+	const char *path;
+	const char *verb;
+	int fds[2];
+	int nfds;
+	bool drop; /* from slurmstepd's root to this user; false: run as we are */
+	uid_t uid;
+	gid_t gid;
+	const gid_t *groups;
+	int ngroups;
+};
+
+/*
+ * To be called in a child between fork and exec, so only async-signal-safe: descriptors, signals,
+ * oom_score_adj, privileges, working directory, then exec with an empty environment. Returns only
+ * when that failed, with errno set.
+ */
+void nca_spawn_exec(const struct nca_spawn *s);
+
+/* As the user for good, real, effective, saved and groups, no privilege to be gained again; 0, or
+ * -1 with errno. */
+int nca_spawn_drop(const struct nca_spawn *s);
+
+/*
+ * May this program be run by slurmstepd? Absolute, owned by root or by us, and neither it nor a
+ * directory above it can be changed by others (a sticky directory such as /tmp cannot be used to
+ * replace it). -EACCES or -errno with the offending path.
+ */
+int nca_spawn_check(const char *path, struct nca_error *err);
+
+/*
+ * Words of plugstack.conf and, in srun, of NCCL_AUTOCONF and the option, in rising precedence. A
+ * bad word of the first two is ignored, with one warning in srun.
+ */
+void nca_plugin_options(struct nca_options *opt);
+
+/* srun, once the step exists: socket, secret, hub. Never fails: what goes wrong is one message and
+ * the step runs. */
+void nca_submit_start(spank_t sp);
+void nca_submit_end(void);
+
+/* slurmstepd, as the step starts: the mailbox and the agent. Never fails: what goes wrong is known
+ * to the tasks. */
+void nca_node_start(spank_t sp);
+void nca_node_end(void);
+
+/* A task, just before it starts its program. Returns 0, or -1: the task must not run. */
+int nca_task_start(spank_t sp);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* In a task: wait for the agent's answer and set variables. The user owns this process and the
+ * mailbox. */
+#include <stdio.h>
+#include <sys/wait.h>
+
+#include "plugin.h"
+
+#define VALUE_MAX 8192
+
+/* What we may set: a mailbox that somebody has written into cannot bring LD_PRELOAD. */
+static const char *const allowed[] = {
+	"NCCL_",
+	"GLOO_SOCKET_IFNAME",
+	"TP_SOCKET_IFNAME",
+	"NVSHMEM_",
+	"MASTER_ADDR",
+	"MASTER_PORT",
+	"RANK",
+	"LOCAL_RANK",
+	"WORLD_SIZE",
+	"LOCAL_WORLD_SIZE",
+	"PET_",
+	"NNODES",
+	"NODE_RANK",
+	"NPROC_PER_NODE",
+};
+
+static bool is_allowed(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(allowed); i++) {
+		size_t n = strlen(allowed[i]);
+
+		if (allowed[i][n - 1] == '_' ? nca_has_prefix(name, allowed[i])
+					     : streq(name, allowed[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Appends to the list of what was set; one that does not fit is only not listed. */
+static void mark(char *list, size_t size, const char *name)
+{
+	size_t n = strlen(list);
+
+	snprintf(list + n, size - n, "%s%s", n ? "," : "", name);
+}
+
+static void set(spank_t sp, const char *record, char *marked, size_t size)
+{
+	const char *equals = strchr(record + 1, '=');
+	char name[64], value[VALUE_MAX];
+
+	if (!equals || equals - record > (ptrdiff_t)sizeof(name))
+		return;
+	snprintf(name, sizeof(name), "%.*s", (int)(equals - record - 1), record + 1);
+	if (!is_allowed(name) || strlen(equals + 1) >= sizeof(value))
+		return;
+	if (record[0] == NCA_TASK_SET)
+		snprintf(value, sizeof(value), "%s", equals + 1);
+	else if (spank_getenv(sp, equals + 1, value, sizeof(value)) != ESPANK_SUCCESS)
+		return;
+	/* overwrite=0: what the user has set holds. */
+	if (spank_setenv(sp, name, value, 0) == ESPANK_SUCCESS)
+		mark(marked, size, name);
+}
+
+static bool is_first(spank_t sp)
+{
+	int id;
+
+	return spank_get_item(sp, S_TASK_ID, &id) == ESPANK_SUCCESS && id == 0;
+}
+
+static int apply(spank_t sp, const struct nca_mailbox *box)
+{
+	char marked[1024] = "";
+	const char *record;
+	size_t pos = 0;
+
+	while ((record = nca_record_next(box->out, sizeof(box->out), &pos))) {
+		if (record[0] == NCA_TASK_STOP)
+			return -1;
+		if (record[0] == NCA_TASK_SAY && is_first(sp))
+			slurm_error("nccl-autoconf: %s", record + 1);
+		if (record[0] == NCA_TASK_SET || record[0] == NCA_TASK_COPY)
+			set(sp, record, marked, sizeof(marked));
+	}
+	if (marked[0])
+		spank_setenv(sp, NCA_MARKER_VARIABLE, marked, 1);
+	return 0;
+}
+
+static void say_died(int status)
+{
+	if (WIFSIGNALED(status))
+		slurm_error("nccl-autoconf: the agent was ended by signal %d; the task runs as "
+			    "without us",
+			    WTERMSIG(status));
+	else if (status)
+		slurm_error("nccl-autoconf: the agent ended with status %d; the task runs as "
+			    "without us",
+			    WEXITSTATUS(status));
+}
+
+int nca_task_start(spank_t sp)
+{
+	switch (nca_mailbox_wait(nca_plugin.box, nca_plugin.wait_seconds * 1000)) {
+	case NCA_MAILBOX_PUBLISHED:
+		return apply(sp, nca_plugin.box);
+	case NCA_MAILBOX_DIED:
+		if (is_first(sp))
+			say_died(nca_plugin.box->status);
+		return 0;
+	default:
+		if (is_first(sp))
+			slurm_error(
+				"nccl-autoconf: no answer within %d s; the task runs as without us",
+				nca_plugin.wait_seconds);
+		return 0;
+	}
+}
