@@ -2,16 +2,7 @@
 /* The shapes of hwdesc/1 and job/1: one table for reading, writing and the digest. */
 #include <nca/inventory.h>
 
-#define F(struct_, member, type, flags)                                                            \
-	{                                                                                          \
-#member, type, flags, offsetof(struct struct_, member), NULL                       \
-	}
-#define OBJ(struct_, member, type, flags, shape)                                                   \
-	{                                                                                          \
-#member, type, flags, offsetof(struct struct_, member), shape                      \
-	}
-#define SHAPE(name, struct_, fields_)                                                              \
-	const struct nca_shape name = {NULL, sizeof(struct struct_), fields_, ARRAY_SIZE(fields_)}
+#include "schema_field.h"
 
 /* Read by a rule, so part of the digest; required; both, and a name. */
 #define D NCA_DIGEST
@@ -114,6 +105,7 @@ static const struct nca_field port_fields[] = {
 	F(nca_port, max_mtu, NCA_INT, 0),    F(nca_port, active_mtu, NCA_INT, D),
 	F(nca_port, lid, NCA_INT, D),	     F(nca_port, sm_lid, NCA_INT, D),
 	F(nca_port, netdev, NCA_STR, D),     OBJ(nca_port, gids, NCA_OBJS, D, &nca_gid_shape),
+	F(nca_port, counters, NCA_MAP, D),
 };
 SHAPE(nca_port_shape, nca_port, port_fields);
 

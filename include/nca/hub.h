@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The hub's connections: gathers one report of every node, asks all nodes something and collects
+ * the answers. What is asked and decided is the caller's business. One thread, epoll, no limit of
+ * its own on the number of nodes.
+ */
+#ifndef NCA_HUB_H
+#define NCA_HUB_H
+
+#include <nca/channel.h>
+#include <nca/message.h>
+
+struct nca_hub;
+
+/*
+ * Takes over the listening socket. life_fd is watched and never closed: when it ends, srun has
+ * ended. -errno.
+ */
+int nca_hub_open(int listen_fd, int life_fd, const uint8_t key[NCA_SECRET_BYTES], size_t nnodes,
+		 struct nca_hub **ret, struct nca_error *err);
+
+/* Closes all connections; NULL is allowed. */
+void nca_hub_close(struct nca_hub *hub);
+
+/*
+ * Waits for one report of every node: without limit for the first, since nodes may come minutes
+ * after srun, then for timeout_ms. A connection without the secret is closed and forgotten. 0;
+ * -ETIMEDOUT: some are missing; -ECANCELED: srun has ended; -EPROTONOSUPPORT: a node runs another
+ * version; -EPROTO: two nodes claim one place.
+ */
+int nca_hub_gather(struct nca_hub *hub, int timeout_ms, struct nca_error *err);
+
+/* The node's report, NULL where it has not come. Lives as long as the hub. */
+const struct nca_report *nca_hub_report(const struct nca_hub *hub, size_t node);
+
+/*
+ * Sends to each node its payload (NULL in payloads: this node is not asked; payloads NULL: an empty
+ * message to all) and waits for one answer of type `answer` from each, or only sends where answer
+ * is 0. 0; -ETIMEDOUT, -ECONNRESET: the text names the node; -ECANCELED: srun has ended.
+ */
+int nca_hub_ask(struct nca_hub *hub, uint32_t type, char *const *payloads, uint32_t answer,
+		int timeout_ms, struct nca_error *err);
+
+/* The payload of the node's last answer, "" for an empty one, NULL for none. Lives until the next
+ * nca_hub_ask(). */
+const char *nca_hub_answer(const struct nca_hub *hub, size_t node);
+
+/*
+ * Closes all connections but the first node's, which holds the rendezvous port for as long, and
+ * waits until srun has ended (0) or the time is over (-ETIMEDOUT); timeout_ms -1: no limit.
+ */
+int nca_hub_linger(struct nca_hub *hub, int timeout_ms);
+
+#endif

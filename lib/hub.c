@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The hub's connections. */
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <nca/clock.h>
+#include <nca/hub.h>
+
+/* Connections beyond one per node that may be open at once: port scanners, nodes that come twice.
+ */
+#define STRANGERS 64
+
+struct member {
+	struct nca_channel ch;
+	const struct nca_report *report; /* NULL: not yet one of ours */
+	char *answer;
+	bool watched_out; /* epoll waits for room to write */
+	struct member *next;
+};
+
+struct nca_hub {
+	int epoll, listen_fd;
+	uint8_t key[NCA_SECRET_BYTES];
+	size_t nnodes, nopen;
+	struct member *all;    /* every open connection */
+	struct member **nodes; /* by node, NULL: no report yet */
+	struct nca_pool *pool; /* of the reports */
+	uint32_t awaited;      /* type of the answer, 0: reports */
+	size_t pending;
+	long long deadline; /* 0: none */
+	int gather_ms;
+	bool ended;
+};
+
+static int watch(struct nca_hub *hub, int op, int fd, uint32_t events, void *data)
+{
+	struct epoll_event ev = {.events = events, .data.ptr = data};
+
+	return epoll_ctl(hub->epoll, op, fd, &ev) < 0 ? -errno : 0;
+}
+
+int nca_hub_open(int listen_fd, int life_fd, const uint8_t key[NCA_SECRET_BYTES], size_t nnodes,
+		 struct nca_hub **ret, struct nca_error *err)
+{
+	struct nca_hub *hub = calloc(1, sizeof(*hub));
+
+	if (!hub)
+		return nca_fail(err, -ENOMEM, "out of memory");
+	hub->listen_fd = listen_fd;
+	hub->nnodes = nnodes;
+	memcpy(hub->key, key, sizeof(hub->key));
+	hub->epoll = epoll_create1(EPOLL_CLOEXEC);
+	hub->pool = nca_pool_new();
+	hub->nodes = calloc(nnodes, sizeof(*hub->nodes));
+	if (hub->epoll < 0 || !hub->pool || !hub->nodes ||
+	    watch(hub, EPOLL_CTL_ADD, listen_fd, EPOLLIN, &hub->listen_fd) ||
+	    watch(hub, EPOLL_CTL_ADD, life_fd, EPOLLIN | EPOLLRDHUP, &hub->ended)) {
+		nca_hub_close(hub);
+		return nca_fail(err, -EIO, "cannot prepare the hub: %m");
+	}
+	*ret = hub;
+	return 0;
+}
+
+static void drop_member(struct nca_hub *hub, struct member *m)
+{
+	struct member **p;
+
+	for (p = &hub->all; *p != m; p = &(*p)->next)
+		continue;
+	*p = m->next;
+	if (m->report)
+		hub->nodes[m->report->nodeid] = NULL;
+	nca_channel_close(&m->ch);
+	free(m->answer);
+	free(m);
+	hub->nopen--;
+}
+
+void nca_hub_close(struct nca_hub *hub)
+{
+	if (!hub)
+		return;
+	while (hub->all)
+		drop_member(hub, hub->all);
+	close(hub->listen_fd);
+	if (hub->epoll >= 0)
+		close(hub->epoll);
+	nca_pool_free(hub->pool);
+	free(hub->nodes);
+	free(hub);
+}
+
+const struct nca_report *nca_hub_report(const struct nca_hub *hub, size_t node)
+{
+	return hub->nodes[node] ? hub->nodes[node]->report : NULL;
+}
+
+const char *nca_hub_answer(const struct nca_hub *hub, size_t node)
+{
+	return hub->nodes[node] ? hub->nodes[node]->answer : NULL;
+}
+
+static void on_accept(struct nca_hub *hub)
+{
+	struct member *m = calloc(1, sizeof(*m));
+	int fd = accept4(hub->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+
+	if (fd < 0 || !m || hub->nopen >= hub->nnodes + STRANGERS) {
+		if (fd >= 0)
+			close(fd);
+		free(m);
+		return;
+	}
+	if (nca_channel_open(&m->ch, fd, NCA_SIDE_HUB, hub->key, NULL)) {
+		free(m);
+		return;
+	}
+	m->next = hub->all;
+	hub->all = m;
+	hub->nopen++;
+	/* An opening of 20 bytes always fits into a new socket's buffer. */
+	if (nca_channel_flush(&m->ch) || watch(hub, EPOLL_CTL_ADD, fd, EPOLLIN, m))
+		drop_member(hub, m);
+}
+
+static int flush(struct nca_hub *hub, struct member *m)
+{
+	int rc = nca_channel_flush(&m->ch);
+	bool out = rc == -EAGAIN;
+
+	if (rc && !out)
+		return rc;
+	if (out == m->watched_out)
+		return 0;
+	m->watched_out = out;
+	return watch(hub, EPOLL_CTL_MOD, m->ch.fd, EPOLLIN | (out ? EPOLLOUT : 0), m);
+}
+
+static int on_report(struct nca_hub *hub, struct member *m, const struct nca_frame *f,
+		     struct nca_error *err)
+{
+	struct nca_report *report;
+	void *object;
+	int rc = nca_schema_parse(&nca_report_shape, f->payload, f->len, "report", hub->pool,
+				  &object, err);
+
+	if (rc)
+		return rc;
+	report = object;
+	if (report->nodeid < 0 || (size_t)report->nodeid >= hub->nnodes ||
+	    hub->nodes[report->nodeid])
+		return nca_fail(err, -EPROTO, "node %s reports as number %d of %zu, which %s",
+				report->node->name, report->nodeid, hub->nnodes,
+				report->nodeid >= 0 && (size_t)report->nodeid < hub->nnodes
+					? "has already reported"
+					: "does not exist");
+	m->report = report;
+	hub->nodes[report->nodeid] = m;
+	hub->pending--;
+	if (!hub->deadline)
+		hub->deadline = nca_clock_ms() + hub->gather_ms;
+	return 0;
+}
+
+static int on_frame(struct nca_hub *hub, struct member *m, const struct nca_frame *f,
+		    struct nca_error *err)
+{
+	if (!m->report && f->type == NCA_MSG_REPORT && !hub->awaited)
+		return on_report(hub, m, f, err);
+	if (!m->report || f->type != hub->awaited || m->answer)
+		return nca_fail(err, -EPROTO, "a message of type %u was not asked for", f->type);
+	m->answer = strndup(f->payload, f->len);
+	hub->pending--;
+	return m->answer ? 0 : nca_fail(err, -ENOMEM, "out of memory");
+}
+
+static int read_member(struct nca_hub *hub, struct member *m, struct nca_error *err)
+{
+	struct nca_frame f;
+	int rc = nca_channel_read(&m->ch), more;
+
+	if (rc == -EAGAIN)
+		return 0;
+	if (rc)
+		return nca_fail(err, rc, "the agent has ended");
+	while ((more = nca_channel_next(&m->ch, &f, err)) > 0) {
+		rc = on_frame(hub, m, &f, err);
+		if (rc)
+			return rc;
+	}
+	return more;
+}
+
+/*
+ * A stranger's error is his own; a node's error is the step's. Another version is the step's too:
+ * it is one of ours that will never report.
+ */
+static int on_member(struct nca_hub *hub, struct member *m, uint32_t events, struct nca_error *err)
+{
+	struct nca_error why = {""};
+	int rc = 0;
+
+	if (events & EPOLLOUT)
+		rc = flush(hub, m);
+	if (!rc && events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+		rc = read_member(hub, m, &why);
+	if (!rc)
+		return 0;
+	if (m->report)
+		rc = nca_fail(err, -ECONNRESET, "%s: %s", m->report->node->name,
+			      why.text[0] ? why.text : strerror(-rc));
+	else if (rc == -EPROTONOSUPPORT || rc == -EPROTO)
+		nca_fail(err, rc, "%s", why.text);
+	else
+		rc = 0;
+	drop_member(hub, m);
+	return rc;
+}
+
+static int on_event(struct nca_hub *hub, const struct epoll_event *ev, struct nca_error *err)
+{
+	if (ev->data.ptr == &hub->listen_fd) {
+		on_accept(hub);
+		return 0;
+	}
+	if (ev->data.ptr == &hub->ended) {
+		hub->ended = true;
+		return nca_fail(err, -ECANCELED, "srun has ended");
+	}
+	return on_member(hub, ev->data.ptr, ev->events, err);
+}
+
+/* One event at a time: what it drops cannot stand in the same list again. */
+static int step(struct nca_hub *hub, struct nca_error *err)
+{
+	struct epoll_event ev;
+	long long left = hub->deadline ? hub->deadline - nca_clock_ms() : -1;
+	int n;
+
+	if (hub->deadline && left < 0)
+		left = 0;
+	n = epoll_wait(hub->epoll, &ev, 1, (int)left);
+	if (n < 0)
+		return errno == EINTR ? 0 : nca_fail(err, -errno, "epoll_wait: %m");
+	if (n == 0)
+		return nca_fail(err, -ETIMEDOUT, "no answer in time");
+	return on_event(hub, &ev, err);
+}
+
+static int wait_all(struct nca_hub *hub, struct nca_error *err)
+{
+	int rc = 0;
+
+	while (!rc && hub->pending)
+		rc = step(hub, err);
+	return rc;
+}
+
+int nca_hub_gather(struct nca_hub *hub, int timeout_ms, struct nca_error *err)
+{
+	hub->awaited = 0;
+	hub->deadline = 0;
+	hub->gather_ms = timeout_ms;
+	hub->pending = hub->nnodes;
+	return wait_all(hub, err);
+}
+
+static int send_one(struct nca_hub *hub, size_t i, uint32_t type, const char *payload,
+		    struct nca_error *err)
+{
+	struct member *m = hub->nodes[i];
+	int rc;
+
+	if (!m)
+		return 0;
+	free(m->answer);
+	m->answer = NULL;
+	rc = nca_channel_send(&m->ch, type, payload, payload ? strlen(payload) : 0, err);
+	if (!rc && flush(hub, m))
+		rc = nca_fail(err, -ECONNRESET, "the connection is lost");
+	return rc ? nca_fail_in(err, rc, "%s", m->report->node->name) : 0;
+}
+
+/* Which of those that were asked has not answered. */
+static int name_silent(const struct nca_hub *hub, char *const *payloads, struct nca_error *err)
+{
+	size_t i;
+
+	for (i = 0; i < hub->nnodes; i++)
+		if (hub->nodes[i] && !hub->nodes[i]->answer && (!payloads || payloads[i]))
+			break;
+	if (i == hub->nnodes)
+		return -ETIMEDOUT;
+	return nca_fail_in(err, -ETIMEDOUT, "%s", hub->nodes[i]->report->node->name);
+}
+
+int nca_hub_ask(struct nca_hub *hub, uint32_t type, char *const *payloads, uint32_t answer,
+		int timeout_ms, struct nca_error *err)
+{
+	size_t i;
+	int rc = 0;
+
+	hub->awaited = answer ? answer : UINT32_MAX;
+	hub->deadline = nca_clock_ms() + timeout_ms;
+	hub->pending = 0;
+	for (i = 0; !rc && i < hub->nnodes; i++) {
+		if (payloads && !payloads[i])
+			continue;
+		rc = send_one(hub, i, type, payloads ? payloads[i] : NULL, err);
+		hub->pending += answer != 0;
+	}
+	rc = rc ? rc : wait_all(hub, err);
+	return rc == -ETIMEDOUT ? name_silent(hub, payloads, err) : rc;
+}
+
+int nca_hub_linger(struct nca_hub *hub, int timeout_ms)
+{
+	struct member *m, *next;
+	int rc = 0;
+
+	/* What could not be written at once is lost to a node that does not read: it has its own
+	 * limit. */
+	for (m = hub->all; m; m = next) {
+		next = m->next;
+		if (m != hub->nodes[0])
+			drop_member(hub, m);
+	}
+	hub->deadline = timeout_ms < 0 ? 0 : nca_clock_ms() + timeout_ms;
+	while (!hub->ended && rc != -ETIMEDOUT)
+		rc = step(hub, NULL);
+	return hub->ended ? 0 : -ETIMEDOUT;
+}
