@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whole files. */
+#ifndef NCA_FILE_H
+#define NCA_FILE_H
+
+#include <stddef.h>
+
+#include <nca/error.h>
+
+/*
+ * The whole of a file, with a NUL behind it that len does not count, which the caller frees; "-" is
+ * standard input. -errno, -EFBIG above 256 MiB.
+ */
+int nca_file_read(const char *path, char **ret, size_t *len, struct nca_error *err);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where the workers of a step meet, and which of the two layouts the step has. Pure.
+ */
+#ifndef NCA_RENDEZVOUS_H
+#define NCA_RENDEZVOUS_H
+
+#include <nca/plan.h>
+
+/*
+ * The layout that the step's shape shows, the same for all nodes; NCA_LAYOUT_NONE where it shows
+ * none or is unknown.
+ *
+ * opt->layout decides where it is not auto. Else, per node: tasks = GPUs > 1: task; one task and
+ * more than one GPU: node; one task and at most one GPU: node if the program is a launcher
+ * (nca_launcher_name()), else task; several tasks and no GPUs: task; anything else, and nodes that
+ * differ: none, and *why says why.
+ */
+enum nca_layout nca_rendezvous_layout(const struct nca_job *job, const struct nca_options *opt,
+				      struct nca_pool *pool, const char **why);
+
+/*
+ * The word of a command line that makes it a launcher (it starts the workers itself), or NULL:
+ * torchrun, accelerate, deepspeed, llamafactory-cli, python -m torch.distributed.run and .launch,
+ * with or without a path.
+ */
+const char *nca_launcher_name(const char *command);
+
+/*
+ * A port for the rendezvous on a node, of which the two after it are free too as far as the node's
+ * facts tell: the node's tested rdzv_port, else within opt's rdzv-ports, else outside the node's
+ * ephemeral range (net.ipv4.ip_local_port_range, from which any outgoing connection may take a port
+ * first) and away from ports of well-known services. The search begins at a place that seed (the
+ * job's id) decides, so that steps differ. -1 where there is none.
+ */
+int nca_rendezvous_port(const struct nca_node *node, const struct nca_options *opt,
+			const char *seed);
+
+/*
+ * Fills plan->rendezvous and, if opt->inject wants it, adds the variables of the layout to every
+ * node: env for those that all tasks of a node share, task_env for those that differ. MASTER_ADDR
+ * and MASTER_PORT that somebody has set are kept. Needs plan->nodes with socket_addr. -ENOMEM.
+ */
+int nca_rendezvous_plan(const struct nca_job *job, const struct nca_options *opt,
+			struct nca_plan *plan, struct nca_pool *pool, struct nca_error *err);
+
+#endif
