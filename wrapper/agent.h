@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One node's side of the exchange: report, then answer the hub until it commits or drops. */
+#ifndef NCA_AGENT_H
+#define NCA_AGENT_H
+
+#include <nca/channel.h>
+#include <nca/message.h>
+#include <nca/reach.h>
+
+struct nca_agent {
+	char name[65]; /* of the node: its host name up to the first dot */
+	struct nca_channel ch;
+	struct nca_reach reach;
+	struct nca_pool *pool;
+	struct nca_node *node;
+	const struct nca_part *part; /* NULL until the hub has sent it */
+};
+
+/* Connects to the hub and waits for its opening, for at most timeout_ms. -errno with the hub's
+ * address in the text. */
+int nca_agent_connect(struct nca_agent *a, const char *host, int port,
+		      const uint8_t key[NCA_SECRET_BYTES], int timeout_ms, struct nca_error *err);
+
+/* Sends what the hub must know before and after the probe. */
+int nca_agent_hello(struct nca_agent *a, const struct nca_hello *hello, struct nca_error *err);
+int nca_agent_report(struct nca_agent *a, const struct nca_report *report, struct nca_error *err);
+
+/*
+ * Answers until the hub decides. 1: publish a->part; 0: publish nothing; -ECONNRESET: the hub has
+ * ended first; -errno.
+ */
+int nca_agent_serve(struct nca_agent *a, struct nca_error *err);
+
+/* Waits until the hub closes the connection, as it does when the step ends. */
+void nca_agent_linger(struct nca_agent *a);
+
+#endif

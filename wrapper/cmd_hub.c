@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nccl-autoconf hub: one per step, beside srun, started by the plugin there. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+
+#include <nca/hub.h>
+
+#include "commands.h"
+#include "decide.h"
+#include "explain.h"
+#include "missing.h"
+#include "save.h"
+
+#define ACK_MS 5000
+
+/* How long srun may take to end by itself after all tasks have refused to start. */
+#define STOP_MS 5000
+
+enum outcome { INJECT, LEAVE, STOP };
+
+struct session {
+	struct nca_order order;
+	struct nca_decide d;
+};
+
+/* What the submit side could not know: how many GPUs the nodes were given. */
+static bool is_wanted(const struct session *s)
+{
+	const struct nca_options *opt = &s->order.opt;
+	const struct nca_node *node;
+	size_t gpus = 0;
+
+	NCA_FOREACH(node, s->d.job->nodes)
+		gpus += node->gpus.n;
+	if (nca_options_by_site(opt))
+		return gpus > 0;
+	return s->order.nnodes > 1 || gpus > 1 || s->d.job->nodes.v->tasks_per_node > 1 ||
+	       opt->layout != NCA_LAYOUT_AUTO || opt->trainer[0];
+}
+
+/* Under a site default we never refuse, and what we are not sure of is not given to somebody who
+ * did not ask. */
+static enum outcome outcome_of(const struct session *s)
+{
+	const struct nca_options *opt = &s->order.opt;
+	const struct nca_plan *plan = s->d.plan;
+	bool refused = nca_same(plan->verdict, "refuse");
+
+	if (nca_options_by_site(opt))
+		return refused || nca_same(plan->confidence, "unsure") ? LEAVE : INJECT;
+	return refused || (opt->strict && plan->warnings.n) ? STOP : INJECT;
+}
+
+static void report(const struct session *s, enum outcome outcome)
+{
+	const struct nca_options *opt = &s->order.opt;
+	const struct nca_plan *plan = s->d.plan;
+	const struct nca_warning *w;
+	const char *line;
+
+	if (opt->explain)
+		nca_explain_print(stderr, plan, s->d.job, true, s->d.pool);
+	else if (outcome == INJECT && !opt->quiet && !nca_options_by_site(opt) &&
+		 s->order.nnodes > 1) {
+		line = nca_plan_summary(plan, s->d.job, s->d.pool);
+		nca_say("%s", line ? line : "agreed");
+	}
+	NCA_FOREACH(w, plan->warnings) {
+		line = opt->explain ? NULL : nca_explain_warning(w, s->d.pool);
+		if (line)
+			nca_say("%s", line);
+	}
+	if (outcome == STOP)
+		nca_say("the step is not started%s",
+			nca_same(plan->verdict, "refuse") ? "" : " (strict)");
+	else if (outcome == LEAVE && plan->warnings.n)
+		nca_say("nothing is set; the step runs as without us");
+}
+
+static int add_record(struct nca_part *part, struct nca_pool *pool, char op,
+		      const struct nca_pair *p)
+{
+	char **record = NCA_APPEND(pool, part->records);
+
+	if (!record)
+		return -ENOMEM;
+	*record = p ? nca_pool_printf(pool, "%c%s=%s", op, p->key, p->value)
+		    : nca_pool_printf(pool, "%c", op);
+	return *record ? 0 : -ENOMEM;
+}
+
+static char *make_part(const struct session *s, size_t i, bool stop)
+{
+	const struct nca_plan_node *node = &s->d.plan->nodes.v[i];
+	struct nca_part part = {.records = {nca_pool_alloc(s->d.pool, 0), 0}};
+	nca_autofree char *text = NULL;
+	const struct nca_pair *p;
+	int rc = stop ? add_record(&part, s->d.pool, NCA_TASK_STOP, NULL) : 0;
+
+	NCA_FOREACH(p, node->env)
+		rc = rc ? rc : add_record(&part, s->d.pool, NCA_TASK_SET, p);
+	NCA_FOREACH(p, node->task_env)
+		rc = rc ? rc : add_record(&part, s->d.pool, NCA_TASK_COPY, p);
+	text = rc ? NULL : nca_schema_print(&nca_part_shape, &part, 0, 0);
+	return text ? nca_pool_strdup(s->d.pool, text) : NULL;
+}
+
+/* All or nothing: the commit goes out only when every node has its part. */
+static int distribute(struct session *s, bool stop, struct nca_error *err)
+{
+	size_t i, n = s->order.nnodes;
+	char **parts = nca_pool_alloc(s->d.pool, n * sizeof(*parts));
+	int rc = 0;
+
+	for (i = 0; parts && i < n; i++) {
+		parts[i] = make_part(s, i, stop);
+		if (!parts[i])
+			rc = -ENOMEM;
+	}
+	if (!parts || rc)
+		return nca_fail(err, -ENOMEM, "out of memory");
+	rc = nca_hub_ask(s->d.hub, NCA_MSG_PART, parts, NCA_MSG_ACK, ACK_MS, err);
+	return rc ? rc : nca_hub_ask(s->d.hub, NCA_MSG_COMMIT, NULL, 0, ACK_MS, err);
+}
+
+/* Tasks on nodes without our plugin would run on: srun ends them. */
+static void stop_step(const struct session *s)
+{
+	if (nca_hub_linger(s->d.hub, STOP_MS) == -ETIMEDOUT)
+		kill(s->order.srun, SIGTERM);
+}
+
+/* Something of ours went wrong, so nobody gets anything. */
+static int abandon(struct session *s, int rc, const struct nca_error *err)
+{
+	if (rc == -ECANCELED)
+		return 0;
+	nca_say("warning not-agreed: %s; %s", err->text,
+		s->order.opt.strict ? "the step is stopped (strict)"
+				    : "nothing is set on any node, the step runs as without us");
+	nca_hub_ask(s->d.hub, NCA_MSG_DROP, NULL, 0, ACK_MS, NULL);
+	if (s->order.opt.strict)
+		kill(s->order.srun, SIGTERM);
+	nca_hub_linger(s->d.hub, 0);
+	return 1;
+}
+
+static int agree(struct session *s, struct nca_error *err)
+{
+	enum outcome outcome;
+	int rc = nca_hub_gather(s->d.hub, s->order.opt.timeout * 1000, err);
+
+	if (rc == -ETIMEDOUT)
+		nca_missing_name(s->d.hub, s->order.nnodes, s->order.opt.timeout, err);
+	rc = rc ? rc : nca_decide_run(&s->d, err);
+	if (rc)
+		return rc;
+	if (!is_wanted(s))
+		return nca_hub_ask(s->d.hub, NCA_MSG_DROP, NULL, 0, ACK_MS, err);
+	outcome = outcome_of(s);
+	report(s, outcome);
+	if (s->order.opt.save[0] && nca_save_write(s->order.opt.save, s->d.job, s->d.plan, err))
+		nca_say("warning save: %s", err->text);
+	if (outcome == LEAVE)
+		return nca_hub_ask(s->d.hub, NCA_MSG_DROP, NULL, 0, ACK_MS, err);
+	rc = distribute(s, outcome == STOP, err);
+	if (!rc && outcome == STOP)
+		stop_step(s);
+	return rc;
+}
+
+int cmd_hub(int argc, char **argv)
+{
+	nca_autopool struct nca_pool *pool = nca_pool_new();
+	struct session s = {.d = {.pool = pool, .order = &s.order}};
+	struct nca_error err = {"out of memory"};
+	int rc;
+
+	(void)argc, (void)argv;
+	signal(SIGINT, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	rc = pool ? nca_order_read(NCA_HUB_LIFE_FD, pool, nca_say, &s.order, &err) : -ENOMEM;
+	if (!rc)
+		rc = nca_hub_open(NCA_HUB_LISTEN_FD, NCA_HUB_LIFE_FD, s.order.key, s.order.nnodes,
+				  &s.d.hub, &err);
+	if (rc) {
+		nca_say("%s; the step runs as without us", err.text);
+		return 1;
+	}
+	rc = agree(&s, &err);
+	if (rc)
+		rc = abandon(&s, rc, &err);
+	else
+		nca_hub_linger(s.d.hub, -1);
+	nca_hub_close(s.d.hub);
+	return rc;
+}

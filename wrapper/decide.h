@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The hub's decision: plan, let the nodes test it, plan again without what failed. */
+#ifndef NCA_DECIDE_H
+#define NCA_DECIDE_H
+
+#include <nca/hub.h>
+
+#include "order.h"
+
+struct nca_decide {
+	struct nca_hub *hub;
+	const struct nca_order *order;
+	struct nca_pool *pool;
+	struct nca_job *job;   /* set by nca_decide_run() */
+	struct nca_plan *plan; /* likewise */
+	nca_bans bans;
+};
+
+/*
+ * Needs one report of every node. 0 with job and plan; a plan whose test failed to the last is a
+ * warning "unreachable" and has verdict refuse. -errno: a node is lost (the text names it), srun
+ * has ended, or memory is short.
+ */
+int nca_decide_run(struct nca_decide *d, struct nca_error *err);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nccl-autoconf: the table of commands. */
+#include <stdio.h>
+
+#include <nca/option.h>
+
+#include "commands.h"
+#include "config.h"
+
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *args;
+	const char *help; /* NULL: started by the plugin only */
+};
+
+static const struct command commands[] = {
+	{"snapshot", cmd_snapshot, "[--sysroot=DIR]",
+	 "this node's links, HCAs and GPUs as JSON (hwdesc/1)"},
+	{"plan", cmd_plan, "[--json|--explain] JOB.json|NODE.json...", "decide offline"},
+	{"hub", cmd_hub, "", NULL},
+	{"agent", cmd_agent, "", NULL},
+};
+
+static void usage(FILE *out)
+{
+	const struct command *c;
+
+	fprintf(out, "usage: nccl-autoconf COMMAND [ARGUMENT...]\n"
+		     "       srun --nccl-autoconf[=LIST] ...\n\n"
+		     "Finds the network, the HCAs and the rendezvous of a Slurm step and gives "
+		     "them to NCCL.\n\n"
+		     "commands:\n");
+	for (c = commands; c < commands + ARRAY_SIZE(commands); c++)
+		if (c->help)
+			fprintf(out, "  %-10s %-42s %s\n", c->name, c->args, c->help);
+	fprintf(out, "\nwords of LIST, separated by commas; also the value of NCCL_AUTOCONF, "
+		     "arguments in\n"
+		     "plugstack.conf and lines of /etc/nccl-autoconf.conf:\n");
+	nca_options_print(out);
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *c;
+
+	if (argc < 2) {
+		usage(stderr);
+		return 2;
+	}
+	if (streq(argv[1], "--help") || streq(argv[1], "help")) {
+		usage(stdout);
+		return 0;
+	}
+	if (streq(argv[1], "--version")) {
+		printf("nccl-autoconf %s\n", PACKAGE_VERSION);
+		return 0;
+	}
+	for (c = commands; c < commands + ARRAY_SIZE(commands); c++)
+		if (streq(argv[1], c->name))
+			return c->run(argc - 1, argv + 1);
+	nca_say("unknown command \"%.64s\"; nccl-autoconf --help lists them", argv[1]);
+	return 2;
+}

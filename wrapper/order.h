@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What srun's plugin orders from the hub. */
+#ifndef NCA_ORDER_H
+#define NCA_ORDER_H
+
+#include <nca/launch.h>
+#include <nca/option.h>
+#include <nca/plan.h>
+
+struct nca_order {
+	uint8_t key[NCA_SECRET_BYTES];
+	size_t nnodes;
+	int srun; /* process id */
+	char *step;
+	char *command; /* the task's command line, words joined by blanks */
+	struct nca_options opt;
+	NCA_LIST(struct nca_pair) words; /* what the user asked for, for a saved job */
+};
+
+/*
+ * Reads the records from fd until the empty one, and the configuration file that they name or
+ * /etc/nccl-autoconf.conf, if it exists. A bad word outside the user's own list is one warning, by
+ * `warn`. -EINVAL, -errno.
+ */
+int nca_order_read(int fd, struct nca_pool *pool,
+		   void (*warn)(const char *fmt, ...) NCA_PRINTF(1, 2), struct nca_order *ret,
+		   struct nca_error *err);
+
+#endif
