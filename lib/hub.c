@@ -13,7 +13,8 @@
 
 struct member {
 	struct nca_channel ch;
-	const struct nca_report *report; /* NULL: not yet one of ours */
+	const struct nca_hello *hello; /* NULL: not yet one of ours */
+	const struct nca_report *report;
 	char *answer;
 	bool watched_out; /* epoll waits for room to write */
 	struct member *next;
@@ -24,7 +25,7 @@ struct nca_hub {
 	uint8_t key[NCA_SECRET_BYTES];
 	size_t nnodes, nopen;
 	struct member *all;    /* every open connection */
-	struct member **nodes; /* by node, NULL: no report yet */
+	struct member **nodes; /* by node, NULL: not yet here */
 	struct nca_pool *pool; /* of the reports */
 	uint32_t awaited;      /* type of the answer, 0: reports */
 	size_t pending;
@@ -70,12 +71,19 @@ static void drop_member(struct nca_hub *hub, struct member *m)
 	for (p = &hub->all; *p != m; p = &(*p)->next)
 		continue;
 	*p = m->next;
-	if (m->report)
-		hub->nodes[m->report->nodeid] = NULL;
+	if (m->hello)
+		hub->nodes[m->hello->nodeid] = NULL;
 	nca_channel_close(&m->ch);
 	free(m->answer);
 	free(m);
 	hub->nopen--;
+}
+
+static void stop_listening(struct nca_hub *hub)
+{
+	if (hub->listen_fd >= 0)
+		close(hub->listen_fd);
+	hub->listen_fd = -1;
 }
 
 void nca_hub_close(struct nca_hub *hub)
@@ -84,7 +92,7 @@ void nca_hub_close(struct nca_hub *hub)
 		return;
 	while (hub->all)
 		drop_member(hub, hub->all);
-	close(hub->listen_fd);
+	stop_listening(hub);
 	if (hub->epoll >= 0)
 		close(hub->epoll);
 	nca_pool_free(hub->pool);
@@ -138,36 +146,50 @@ static int flush(struct nca_hub *hub, struct member *m)
 	return watch(hub, EPOLL_CTL_MOD, m->ch.fd, EPOLLIN | (out ? EPOLLOUT : 0), m);
 }
 
+static int on_hello(struct nca_hub *hub, struct member *m, const struct nca_frame *f,
+		    struct nca_error *err)
+{
+	const struct nca_hello *hello;
+	void *object;
+	int rc = nca_schema_parse(&nca_hello_shape, f->payload, f->len, "hello", hub->pool, &object,
+				  err);
+
+	if (rc)
+		return rc;
+	hello = object;
+	if (hello->nodeid < 0 || (size_t)hello->nodeid >= hub->nnodes)
+		return nca_fail(err, -EPROTO, "%s comes as node %d of %zu", hello->name,
+				hello->nodeid, hub->nnodes);
+	if (hub->nodes[hello->nodeid])
+		return nca_fail(err, -EPROTO, "%s comes in the place of %s", hello->name,
+				hub->nodes[hello->nodeid]->hello->name);
+	m->hello = hello;
+	hub->nodes[hello->nodeid] = m;
+	if (!hub->deadline)
+		hub->deadline = nca_clock_ms() + hub->gather_ms;
+	return 0;
+}
+
 static int on_report(struct nca_hub *hub, struct member *m, const struct nca_frame *f,
 		     struct nca_error *err)
 {
-	struct nca_report *report;
 	void *object;
 	int rc = nca_schema_parse(&nca_report_shape, f->payload, f->len, "report", hub->pool,
 				  &object, err);
 
 	if (rc)
 		return rc;
-	report = object;
-	if (report->nodeid < 0 || (size_t)report->nodeid >= hub->nnodes ||
-	    hub->nodes[report->nodeid])
-		return nca_fail(err, -EPROTO, "node %s reports as number %d of %zu, which %s",
-				report->node->name, report->nodeid, hub->nnodes,
-				report->nodeid >= 0 && (size_t)report->nodeid < hub->nnodes
-					? "has already reported"
-					: "does not exist");
-	m->report = report;
-	hub->nodes[report->nodeid] = m;
+	m->report = object;
 	hub->pending--;
-	if (!hub->deadline)
-		hub->deadline = nca_clock_ms() + hub->gather_ms;
 	return 0;
 }
 
 static int on_frame(struct nca_hub *hub, struct member *m, const struct nca_frame *f,
 		    struct nca_error *err)
 {
-	if (!m->report && f->type == NCA_MSG_REPORT && !hub->awaited)
+	if (!m->hello && f->type == NCA_MSG_HELLO && !hub->awaited)
+		return on_hello(hub, m, f, err);
+	if (m->hello && !m->report && f->type == NCA_MSG_REPORT)
 		return on_report(hub, m, f, err);
 	if (!m->report || f->type != hub->awaited || m->answer)
 		return nca_fail(err, -EPROTO, "a message of type %u was not asked for", f->type);
@@ -208,8 +230,8 @@ static int on_member(struct nca_hub *hub, struct member *m, uint32_t events, str
 		rc = read_member(hub, m, &why);
 	if (!rc)
 		return 0;
-	if (m->report)
-		rc = nca_fail(err, -ECONNRESET, "%s: %s", m->report->node->name,
+	if (m->hello)
+		rc = nca_fail(err, -ECONNRESET, "%s: %s", m->hello->name,
 			      why.text[0] ? why.text : strerror(-rc));
 	else if (rc == -EPROTONOSUPPORT || rc == -EPROTO)
 		nca_fail(err, rc, "%s", why.text);
@@ -260,11 +282,15 @@ static int wait_all(struct nca_hub *hub, struct nca_error *err)
 
 int nca_hub_gather(struct nca_hub *hub, int timeout_ms, struct nca_error *err)
 {
+	int rc;
+
 	hub->awaited = 0;
 	hub->deadline = 0;
 	hub->gather_ms = timeout_ms;
 	hub->pending = hub->nnodes;
-	return wait_all(hub, err);
+	rc = wait_all(hub, err);
+	stop_listening(hub);
+	return rc;
 }
 
 static int send_one(struct nca_hub *hub, size_t i, uint32_t type, const char *payload,
@@ -280,7 +306,7 @@ static int send_one(struct nca_hub *hub, size_t i, uint32_t type, const char *pa
 	rc = nca_channel_send(&m->ch, type, payload, payload ? strlen(payload) : 0, err);
 	if (!rc && flush(hub, m))
 		rc = nca_fail(err, -ECONNRESET, "the connection is lost");
-	return rc ? nca_fail_in(err, rc, "%s", m->report->node->name) : 0;
+	return rc ? nca_fail_in(err, rc, "%s", m->hello->name) : 0;
 }
 
 /* Which of those that were asked has not answered. */
@@ -293,7 +319,7 @@ static int name_silent(const struct nca_hub *hub, char *const *payloads, struct 
 			break;
 	if (i == hub->nnodes)
 		return -ETIMEDOUT;
-	return nca_fail_in(err, -ETIMEDOUT, "%s", hub->nodes[i]->report->node->name);
+	return nca_fail_in(err, -ETIMEDOUT, "%s", hub->nodes[i]->hello->name);
 }
 
 int nca_hub_ask(struct nca_hub *hub, uint32_t type, char *const *payloads, uint32_t answer,

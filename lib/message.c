@@ -5,10 +5,14 @@
 
 #include "schema_field.h"
 
+static const struct nca_field hello_fields[] = {
+	F(nca_hello, version, NCA_STR, NCA_REQUIRED),
+	F(nca_hello, name, NCA_STR, NCA_REQUIRED | NCA_NAME),
+	F(nca_hello, nodeid, NCA_INT, NCA_REQUIRED),
+};
+SHAPE(nca_hello_shape, nca_hello, hello_fields);
+
 static const struct nca_field report_fields[] = {
-	F(nca_report, version, NCA_STR, NCA_DIGEST | NCA_REQUIRED),
-	F(nca_report, nodeid, NCA_INT, NCA_DIGEST | NCA_REQUIRED),
-	F(nca_report, tasks, NCA_INT, NCA_DIGEST | NCA_REQUIRED),
 	F(nca_report, first_task, NCA_INT, NCA_DIGEST | NCA_REQUIRED),
 	F(nca_report, listen_port, NCA_INT, NCA_DIGEST | NCA_REQUIRED),
 	F(nca_report, nodelist, NCA_STR, NCA_DIGEST),

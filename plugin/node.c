@@ -76,6 +76,22 @@ static int read_launch(const char *value, const char *host, char *hub, size_t si
 		       : -ENOSPC;
 }
 
+/*
+ * What an outer step gave the task that called srun or sbatch must not look as if the user had set
+ * it. Here and not in srun, which cannot take a variable away.
+ */
+static void forget_outer_step(spank_t sp)
+{
+	char list[NCA_MARKER_MAX], *rest = list, *name;
+
+	if (spank_getenv(sp, NCA_MARKER_VARIABLE, list, sizeof(list)) != ESPANK_SUCCESS)
+		return;
+	while ((name = strsep(&rest, ",")))
+		if (nca_task_may_set(name))
+			spank_unsetenv(sp, name);
+	spank_unsetenv(sp, NCA_MARKER_VARIABLE);
+}
+
 static bool has_variable(spank_t sp, char *launch, size_t size)
 {
 	if (spank_getenv(sp, NCA_LAUNCH_VARIABLE, launch, (int)size) != ESPANK_SUCCESS)
@@ -219,6 +235,7 @@ void nca_node_start(spank_t sp)
 	nca_autoclose int fd = -1;
 	int rc;
 
+	forget_outer_step(sp);
 	if (!has_variable(sp, launch, sizeof(launch)) || !is_ours(sp) ||
 	    spank_getenv(sp, "SLURM_SRUN_COMM_HOST", host, sizeof(host)) != ESPANK_SUCCESS)
 		return;

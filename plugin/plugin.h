@@ -18,6 +18,9 @@
 
 #define NCA_OPTION_NAME "nccl-autoconf"
 
+/* Of the list of names in NCA_MARKER_VARIABLE. */
+#define NCA_MARKER_MAX 1024
+
 /* What one process of Slurm's (srun, or slurmstepd and its tasks) knows; the callbacks take no
  * context of ours. */
 struct nca_plugin {
@@ -80,6 +83,10 @@ void nca_submit_end(void);
  * to the tasks. */
 void nca_node_start(spank_t sp);
 void nca_node_end(void);
+
+/* Is this a variable that we may set for a task, or take away again? A fixed list: nothing like
+ * LD_PRELOAD. */
+bool nca_task_may_set(const char *name);
 
 /* A task, just before it starts its program. Returns 0, or -1: the task must not run. */
 int nca_task_start(spank_t sp);

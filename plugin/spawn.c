@@ -26,17 +26,21 @@ static int move_fds(const struct nca_spawn *s)
 	return (int)syscall(SYS_close_range, 3U + (unsigned int)s->nfds, ~0U, 0U);
 }
 
-static void close_stdin(void)
+/*
+ * In slurmstepd standard error is the first task's (slurmstepd/mgr.c, _slurmd_job_log_init):
+ * whoever keeps it open keeps the step's output, and so srun, waiting. In srun it is the terminal
+ * that the hub writes to.
+ */
+static void replace_stdio(bool all)
 {
 	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	int i;
 
 	if (fd < 0)
 		return;
-	dup2(fd, 0);
 	/* A daemon may run without 1 and 2: what we open must not take their place. */
-	for (i = 1; i <= 2; i++)
-		if (fcntl(i, F_GETFD) < 0)
+	for (i = 0; i <= 2; i++)
+		if (all || i == 0 || fcntl(i, F_GETFD) < 0)
 			dup2(fd, i);
 }
 
@@ -85,7 +89,7 @@ void nca_spawn_exec(const struct nca_spawn *s)
 	char *const argv[] = {(char *)s->path, (char *)s->verb, NULL};
 	char *const envp[] = {NULL};
 
-	close_stdin();
+	replace_stdio(s->drop);
 	reset_signals();
 	if (move_fds(s) < 0)
 		return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* In srun: open the hub's socket, make the step's secret, start the hub. */
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <sys/random.h>
@@ -19,30 +20,6 @@ struct step {
 	int argc;
 };
 
-static void forget_variable(const char *name)
-{
-	char buf[128];
-	size_t len = strcspn(name, ",");
-
-	if (len < sizeof(buf)) {
-		memcpy(buf, name, len);
-		buf[len] = '\0';
-		unsetenv(buf);
-	}
-}
-
-/* What an outer step gave its tasks must neither reach this step nor look as if the user had set
- * it. */
-static void forget_outer_step(void)
-{
-	const char *list = getenv(NCA_MARKER_VARIABLE);
-
-	unsetenv(NCA_LAUNCH_VARIABLE);
-	for (; list && *list; list += strcspn(list, ","), list += *list == ',')
-		forget_variable(list);
-	unsetenv(NCA_MARKER_VARIABLE);
-}
-
 static bool step_get(spank_t sp, struct step *s)
 {
 	return spank_get_item(sp, S_JOB_ID, &s->job) == ESPANK_SUCCESS &&
@@ -52,18 +29,37 @@ static bool step_get(spank_t sp, struct step *s)
 	       spank_get_item(sp, S_JOB_ARGV, &s->argc, &s->argv) == ESPANK_SUCCESS;
 }
 
-/* Has Slurm given this job GPUs? Any of the ways to ask for them leaves one of these in srun's
- * environment. */
-static bool has_gpus(void)
+/* A word of srun's own command line that can ask for GPUs: --gpus, --gres=gpu, --tres-per-task=…,
+ * -G. */
+static bool asks_for_gpus(const char *word)
 {
-	static const char *const names[] = {"SLURM_GPUS",	   "SLURM_GPUS_PER_NODE",
-					    "SLURM_GPUS_PER_TASK", "SLURM_GPUS_PER_SOCKET",
-					    "SLURM_GPUS_ON_NODE",  "SLURM_JOB_GPUS",
-					    "SLURM_STEP_GPUS",	   "SLURM_TRES_PER_TASK"};
-	size_t i;
+	return nca_has_prefix(word, "-G") || (word[0] == '-' && strstr(word, "gpu"));
+}
 
-	for (i = 0; i < ARRAY_SIZE(names); i++)
-		if (getenv(names[i]))
+/*
+ * May this step have GPUs? srun itself does not say (22.05 leaves nothing in its environment), so:
+ * a trace of them in the job's environment or on the command line. Only a reason to look: what the
+ * nodes were given decides.
+ */
+static bool may_have_gpus(void)
+{
+	nca_autoclose int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	char words[8192], **e;
+	const char *word;
+	size_t pos = 0;
+	ssize_t n = fd < 0 ? 0 : read(fd, words, sizeof(words) - 2);
+
+	for (e = environ; *e; e++) {
+		const char *equals = strchr(*e, '=');
+
+		if (nca_has_prefix(*e, "SLURM_") && equals &&
+		    (memmem(*e, (size_t)(equals - *e), "GPU", 3) || strstr(equals, "gpu:") ||
+		     strstr(equals, "gpu=")))
+			return true;
+	}
+	memset(words + (n > 0 ? n : 0), 0, 2);
+	while ((word = nca_record_next(words, sizeof(words), &pos)))
+		if (asks_for_gpus(word))
 			return true;
 	return false;
 }
@@ -79,8 +75,8 @@ static bool is_wanted(const struct nca_options *opt, const struct step *s)
 		return false;
 	}
 	if (nca_options_by_site(opt))
-		return s->nnodes > 1 && has_gpus();
-	if (s->nnodes > 1 || s->ntasks > 1 || has_gpus())
+		return s->nnodes > 1 && may_have_gpus();
+	if (s->nnodes > 1 || s->ntasks > 1 || may_have_gpus())
 		return true;
 	return opt->layout != NCA_LAYOUT_AUTO || opt->trainer[0];
 }
@@ -253,7 +249,10 @@ void nca_submit_start(spank_t sp)
 	struct nca_error err;
 	struct step s = {0};
 
-	forget_outer_step();
+	/* srun merges its environment into the step's and so cannot take anything away: an empty
+	 * value does for a stale one. */
+	if (getenv(NCA_LAUNCH_VARIABLE))
+		setenv(NCA_LAUNCH_VARIABLE, "", 1);
 	nca_plugin_options(&opt);
 	if (!step_get(sp, &s) || !is_wanted(&opt, &s))
 		return;

@@ -8,7 +8,6 @@
 
 #define VALUE_MAX 8192
 
-/* What we may set: a mailbox that somebody has written into cannot bring LD_PRELOAD. */
 static const char *const allowed[] = {
 	"NCCL_",
 	"GLOO_SOCKET_IFNAME",
@@ -26,7 +25,7 @@ static const char *const allowed[] = {
 	"NPROC_PER_NODE",
 };
 
-static bool is_allowed(const char *name)
+bool nca_task_may_set(const char *name)
 {
 	size_t i;
 
@@ -56,7 +55,7 @@ static void set(spank_t sp, const char *record, char *marked, size_t size)
 	if (!equals || equals - record > (ptrdiff_t)sizeof(name))
 		return;
 	snprintf(name, sizeof(name), "%.*s", (int)(equals - record - 1), record + 1);
-	if (!is_allowed(name) || strlen(equals + 1) >= sizeof(value))
+	if (!nca_task_may_set(name) || strlen(equals + 1) >= sizeof(value))
 		return;
 	if (record[0] == NCA_TASK_SET)
 		snprintf(value, sizeof(value), "%s", equals + 1);
@@ -76,7 +75,7 @@ static bool is_first(spank_t sp)
 
 static int apply(spank_t sp, const struct nca_mailbox *box)
 {
-	char marked[1024] = "";
+	char marked[NCA_MARKER_MAX] = "";
 	const char *record;
 	size_t pos = 0;
 

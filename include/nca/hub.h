@@ -23,10 +23,10 @@ int nca_hub_open(int listen_fd, int life_fd, const uint8_t key[NCA_SECRET_BYTES]
 void nca_hub_close(struct nca_hub *hub);
 
 /*
- * Waits for one report of every node: without limit for the first, since nodes may come minutes
- * after srun, then for timeout_ms. A connection without the secret is closed and forgotten. 0;
- * -ETIMEDOUT: some are missing; -ECANCELED: srun has ended; -EPROTONOSUPPORT: a node runs another
- * version; -EPROTO: two nodes claim one place.
+ * Waits for one report of every node: without limit for the first to come, since nodes may start
+ * minutes after srun, then for timeout_ms. A connection without the secret is closed and forgotten.
+ * 0; -ETIMEDOUT: some are missing; -ECANCELED: srun has ended; -EPROTONOSUPPORT: a node runs
+ * another version; -EPROTO: two nodes claim one place.
  */
 int nca_hub_gather(struct nca_hub *hub, int timeout_ms, struct nca_error *err);
 

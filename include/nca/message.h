@@ -2,8 +2,8 @@
 /*
  * What hub and agents say to each other, each a JSON object by a table.
  *
- *   agent REPORT -> hub; hub HOLD -> first node's agent, HELD back; hub TEST -> all, RESULT back;
- *   hub PART -> all, ACK back; hub COMMIT or DROP -> all.
+ *   agent HELLO, REPORT -> hub; hub HOLD -> first node's agent, HELD back; hub TEST -> all, RESULT
+ * back; hub PART -> all, ACK back; hub COMMIT or DROP -> all.
  */
 #ifndef NCA_MESSAGE_H
 #define NCA_MESSAGE_H
@@ -11,20 +11,27 @@
 #include <nca/inventory.h>
 
 enum nca_message {
-	NCA_MSG_REPORT = 1, /* struct nca_report */
-	NCA_MSG_HOLD,	    /* struct nca_hold */
-	NCA_MSG_HELD,	    /* struct nca_hold: first is the port, or unknown: none */
-	NCA_MSG_TEST,	    /* struct nca_test */
-	NCA_MSG_RESULT,	    /* struct nca_result */
-	NCA_MSG_PART,	    /* struct nca_part */
-	NCA_MSG_ACK,	    /* no payload */
-	NCA_MSG_COMMIT,	    /* no payload: publish the part */
-	NCA_MSG_DROP,	    /* no payload: publish nothing */
+	NCA_MSG_HELLO =
+		1,	/* struct nca_hello: from now on the end of the connection is a failure */
+	NCA_MSG_REPORT, /* struct nca_report */
+	NCA_MSG_HOLD,	/* struct nca_hold */
+	NCA_MSG_HELD,	/* struct nca_hold: first is the port, or unknown: none */
+	NCA_MSG_TEST,	/* struct nca_test */
+	NCA_MSG_RESULT, /* struct nca_result */
+	NCA_MSG_PART,	/* struct nca_part */
+	NCA_MSG_ACK,	/* no payload */
+	NCA_MSG_COMMIT, /* no payload: publish the part */
+	NCA_MSG_DROP,	/* no payload: publish nothing */
+};
+
+struct nca_hello {
+	char *version; /* of the program */
+	char *name;    /* of the node */
+	int nodeid;
 };
 
 struct nca_report {
-	char *version; /* of the program */
-	int nodeid, tasks, first_task;
+	int first_task;
 	int listen_port; /* where the node takes test connections, on every address */
 	char *nodelist;	 /* of the step, as Slurm writes it */
 	struct nca_node *node;
@@ -60,7 +67,7 @@ struct nca_part {
 	nca_strs records; /* as nca/launch.h, NCA_TASK_… */
 };
 
-extern const struct nca_shape nca_report_shape, nca_hold_shape, nca_test_shape, nca_result_shape,
-	nca_part_shape;
+extern const struct nca_shape nca_hello_shape, nca_report_shape, nca_hold_shape, nca_test_shape,
+	nca_result_shape, nca_part_shape;
 
 #endif
