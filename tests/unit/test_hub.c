@@ -90,10 +90,14 @@ static void say(struct nca_channel *ch, uint32_t type, const char *fmt, int node
 	char text[512];
 	struct nca_frame f;
 
+	/* The hub may have ended before it had our opening: then nothing is left to say. */
 	while (!ch->ready) {
+		int rc;
+
 		wait_readable(ch);
-		nca_channel_read(ch);
-		nca_channel_next(ch, &f, NULL);
+		rc = nca_channel_read(ch);
+		if ((rc && rc != -EAGAIN) || nca_channel_next(ch, &f, NULL) < 0)
+			_exit(0);
 	}
 	snprintf(text, sizeof(text), fmt, node, node);
 	nca_channel_send(ch, type, text, strlen(text), NULL);
