@@ -57,12 +57,12 @@ static void set(spank_t sp, const char *record, char *marked, size_t size)
 	snprintf(name, sizeof(name), "%.*s", (int)(equals - record - 1), record + 1);
 	if (!nca_task_may_set(name) || strlen(equals + 1) >= sizeof(value))
 		return;
-	if (record[0] == NCA_TASK_SET)
+	if (record[0] != NCA_TASK_COPY)
 		snprintf(value, sizeof(value), "%s", equals + 1);
 	else if (spank_getenv(sp, equals + 1, value, sizeof(value)) != ESPANK_SUCCESS)
 		return;
-	/* overwrite=0: what the user has set holds. */
-	if (spank_setenv(sp, name, value, 0) == ESPANK_SUCCESS)
+	/* What the user has set holds, unless it was found to be impossible. */
+	if (spank_setenv(sp, name, value, record[0] == NCA_TASK_REPLACE) == ESPANK_SUCCESS)
 		mark(marked, size, name);
 }
 
@@ -84,7 +84,8 @@ static int apply(spank_t sp, const struct nca_mailbox *box)
 			return -1;
 		if (record[0] == NCA_TASK_SAY && is_first(sp))
 			slurm_error("nccl-autoconf: %s", record + 1);
-		if (record[0] == NCA_TASK_SET || record[0] == NCA_TASK_COPY)
+		if (record[0] == NCA_TASK_SET || record[0] == NCA_TASK_REPLACE ||
+		    record[0] == NCA_TASK_COPY)
 			set(sp, record, marked, sizeof(marked));
 	}
 	if (marked[0])

@@ -98,8 +98,12 @@ static char *make_part(const struct session *s, size_t i, bool stop)
 	const struct nca_pair *p;
 	int rc = stop ? add_record(&part, s->d.pool, NCA_TASK_STOP, NULL) : 0;
 
-	NCA_FOREACH(p, node->env)
-		rc = rc ? rc : add_record(&part, s->d.pool, NCA_TASK_SET, p);
+	NCA_FOREACH(p, node->env) {
+		bool is_set = nca_pairs_get(s->d.job->nodes.v[i].environment, p->key);
+
+		rc = rc ? rc
+			: add_record(&part, s->d.pool, is_set ? NCA_TASK_REPLACE : NCA_TASK_SET, p);
+	}
 	NCA_FOREACH(p, node->task_env)
 		rc = rc ? rc : add_record(&part, s->d.pool, NCA_TASK_COPY, p);
 	text = rc ? NULL : nca_schema_print(&nca_part_shape, &part, 0, 0);

@@ -60,6 +60,8 @@
 /* What the agent answers: operations for every task of the node, by the first character of the
  * record. */
 #define NCA_TASK_SET '=' /* "=NAME=VALUE": set, unless it is set */
+#define NCA_TASK_REPLACE                                                                           \
+	'#' /* "#NAME=VALUE": set, though it is set and cannot work; the hub has said so */
 #define NCA_TASK_COPY                                                                              \
 	'<' /* "<NAME=OTHER": set to the value of the task's variable OTHER, unless it is set */
 #define NCA_TASK_SAY '-'  /* "-text": a warning that only this node can give */

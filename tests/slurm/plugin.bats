@@ -173,6 +173,12 @@ lacks() {
 	[[ $stderr == *"rendezvous 10.10.0.11:23456" ]]
 }
 
+@test "what the user has set and cannot work is replaced, and a warning says so" {
+	in_lab --split "export NCCL_SOCKET_IFNAME=eth7; srun --nccl-autoconf=quiet -N2 bash -c '$ours'"
+	has NCCL_SOCKET_IFNAME==bond0
+	[[ $stderr == *"warning env-no-interface: "*NCCL_SOCKET_IFNAME=eth7* ]]
+}
+
 @test "the rendezvous port lies in rdzv-ports and is free to bind at once, also without SO_REUSEADDR" {
 	in_lab --split '
 		cat >bind.py <<-END
