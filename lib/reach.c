@@ -1,65 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The side that listens: test connections and the rendezvous port. */
 #include <errno.h>
-#include <netinet/in.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <nca/listen.h>
 #include <nca/reach.h>
 #include <nca/rendezvous.h>
 
 /* Every search step binds for real: a node where so many ports are taken is out of order. */
 #define TRIES 200
 
-static int bind_family(int family, int port)
-{
-	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port)};
-	struct sockaddr_in in4 = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-	bool v6 = family == AF_INET6;
-	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), off = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (v6)
-		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-	/* Without SO_REUSEADDR: a port in TIME_WAIT is no port for a trainer that does not set it
-	 * either. */
-	if (bind(fd, v6 ? (struct sockaddr *)&in6 : (struct sockaddr *)&in4,
-		 v6 ? sizeof(in6) : sizeof(in4)) < 0 ||
-	    listen(fd, 4096) < 0) {
-		int rc = -errno;
-
-		close(fd);
-		return rc;
-	}
-	return fd;
-}
-
-/* Both families at once; IPv4 alone where the kernel has no IPv6. */
-static int bind_port(int port)
-{
-	int fd = bind_family(AF_INET6, port);
-
-	return fd == -EAFNOSUPPORT || fd == -EADDRNOTAVAIL ? bind_family(AF_INET, port) : fd;
-}
-
 static int watch(struct nca_reach *r, int fd)
 {
 	struct epoll_event ev = {.events = EPOLLIN | EPOLLRDHUP, .data.fd = fd};
 
 	return epoll_ctl(r->epoll, EPOLL_CTL_ADD, fd, &ev) < 0 ? -errno : 0;
-}
-
-static int port_of(int fd)
-{
-	struct sockaddr_in6 a;
-	socklen_t len = sizeof(a);
-
-	/* The port lies at the same place in both families. */
-	return getsockname(fd, (struct sockaddr *)&a, &len) < 0 ? -errno : ntohs(a.sin6_port);
 }
 
 int nca_reach_open(struct nca_reach *r, struct nca_error *err)
@@ -70,8 +29,8 @@ int nca_reach_open(struct nca_reach *r, struct nca_error *err)
 	for (i = 0; i < ARRAY_SIZE(r->held); i++)
 		r->held[i] = -1;
 	r->epoll = epoll_create1(EPOLL_CLOEXEC);
-	r->listener = bind_port(0);
-	r->port = r->listener < 0 ? -1 : port_of(r->listener);
+	r->listener = nca_listen(0);
+	r->port = r->listener < 0 ? -1 : nca_listen_port(r->listener);
 	if (r->epoll >= 0 && r->port > 0 && watch(r, r->listener) == 0)
 		return 0;
 	nca_reach_close(r);
@@ -107,7 +66,7 @@ static int hold_at(struct nca_reach *r, int port, int count)
 
 	r->lock = take_name(port);
 	for (i = 0; r->lock >= 0 && i < count; i++) {
-		r->held[i] = bind_port(port + i);
+		r->held[i] = nca_listen(port + i);
 		if (r->held[i] < 0 || watch(r, r->held[i]))
 			break;
 	}

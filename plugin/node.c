@@ -2,6 +2,7 @@
 /* In slurmstepd: make the mailbox and start the agent as the user. Nothing here waits. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -10,6 +11,7 @@
 #include <sys/wait.h>
 
 #include <nca/number.h>
+#include <nca/start.h>
 
 #include "plugin.h"
 
@@ -58,22 +60,6 @@ static bool is_passed(const char *assignment)
 		if (nca_has_prefix(assignment, prefixes[i]))
 			return true;
 	return false;
-}
-
-/* "VERSION:PORT:SECRET:SECONDS" to "HOST PORT SECRET SECONDS". */
-static int read_launch(const char *value, const char *host, char *hub, size_t size)
-{
-	unsigned int port, seconds;
-	char p[8], secret[72], s[8];
-
-	if (sscanf(value, "1:%7[0-9]:%71[0-9a-f]:%7[0-9]", p, secret, s) != 3 ||
-	    strlen(secret) != 2 * NCA_SECRET_BYTES || nca_parse_u32(p, 1, 65535, &port) ||
-	    nca_parse_u32(s, 1, 3600, &seconds))
-		return -EINVAL;
-	nca_plugin.wait_seconds = (int)seconds + GRACE_SECONDS;
-	return snprintf(hub, size, "%s %u %s %u", host, port, secret, seconds) < (int)size
-		       ? 0
-		       : -ENOSPC;
 }
 
 /*
@@ -239,9 +225,9 @@ void nca_node_start(spank_t sp)
 	if (!has_variable(sp, launch, sizeof(launch)) || !is_ours(sp) ||
 	    spank_getenv(sp, "SLURM_SRUN_COMM_HOST", host, sizeof(host)) != ESPANK_SUCCESS)
 		return;
-	rc = read_launch(launch, host, hub, sizeof(hub));
-	if (rc)
+	if (nca_start_read(launch, host, hub, sizeof(hub), &nca_plugin.wait_seconds))
 		return;
+	nca_plugin.wait_seconds += GRACE_SECONDS;
 	nca_plugin_options(&opt);
 	fd = make_mailbox();
 	if (fd < 0)

@@ -7,7 +7,6 @@
 #ifndef NCA_PLUGIN_H
 #define NCA_PLUGIN_H
 
-#include <limits.h>
 #include <sys/types.h>
 
 #include <slurm/spank.h>
@@ -15,6 +14,7 @@
 #include <nca/error.h>
 #include <nca/launch.h>
 #include <nca/option.h>
+#include <nca/spawn.h>
 
 #define NCA_OPTION_NAME "nccl-autoconf"
 
@@ -36,37 +36,6 @@ struct nca_plugin {
 };
 
 extern struct nca_plugin nca_plugin;
-
-/* Program and arguments, descriptors that it gets as 3, 4, … (at most two), and as whom it runs. */
-struct nca_spawn {
-	const char *path;
-	const char *verb;
-	int fds[2];
-	int nfds;
-	bool drop; /* from slurmstepd's root to this user; false: run as we are */
-	uid_t uid;
-	gid_t gid;
-	const gid_t *groups;
-	int ngroups;
-};
-
-/*
- * To be called in a child between fork and exec, so only async-signal-safe: descriptors, signals,
- * oom_score_adj, privileges, working directory, then exec with an empty environment. Returns only
- * when that failed, with errno set.
- */
-void nca_spawn_exec(const struct nca_spawn *s);
-
-/* As the user for good, real, effective, saved and groups, no privilege to be gained again; 0, or
- * -1 with errno. */
-int nca_spawn_drop(const struct nca_spawn *s);
-
-/*
- * May this program be run by slurmstepd? Absolute, owned by root or by us, and neither it nor a
- * directory above it can be changed by others (a sticky directory such as /tmp cannot be used to
- * replace it). -EACCES or -errno with the offending path.
- */
-int nca_spawn_check(const char *path, struct nca_error *err);
 
 /*
  * Words of plugstack.conf and, in srun, of NCCL_AUTOCONF and the option, in rising precedence. A

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starting our program from a process of Slurm's. */
+/* Starting our program from a process of somebody else's. Linked into the plugin: libc only. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include "plugin.h"
+#include <nca/spawn.h>
 
 static int move_fds(const struct nca_spawn *s)
 {

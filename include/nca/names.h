@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* NCCL's lists of names, as NCCL_SOCKET_IFNAME and NCCL_IB_HCA hold them. Pure. */
+#ifndef NCA_NAMES_H
+#define NCA_NAMES_H
+
+#include <nca/util.h>
+
+/*
+ * Would NCCL take a device of that name (and port; -1: none, as for interfaces) by this list?
+ * Rules of parseStringList() and matchIf() (src/misc/utils.cc, 2.5.6 to 2.30.7): "^" excludes, then
+ * "=" means whole names, else an entry is a prefix; both stand once, before the whole list;
+ * "name:port" names a port; blanks and "=" inside the list belong to a name; an empty list takes
+ * all; of sockets, a list of one character counts as empty.
+ */
+bool nca_names_match(const char *list, const char *name, int port);
+
+/* Does the list leave out names instead of listing them? */
+bool nca_names_excludes(const char *list);
+
+/* Is the list of whole names? */
+bool nca_names_exact(const char *list);
+
+#endif

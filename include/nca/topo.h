@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the devices of one node belong together: links over links, links over HCAs, HCAs beside
+ * GPUs. Pure. */
+#ifndef NCA_TOPO_H
+#define NCA_TOPO_H
+
+#include <nca/inventory.h>
+
+/* As nvidia-smi's topology matrix, farthest first. */
+enum nca_level {
+	NCA_LEVEL_UNKNOWN,
+	NCA_LEVEL_SYS,	/* other NUMA node */
+	NCA_LEVEL_NODE, /* same NUMA node */
+	NCA_LEVEL_PHB,	/* same host bridge */
+	NCA_LEVEL_PXB,	/* several PCIe bridges, no host bridge */
+	NCA_LEVEL_PIX,	/* one PCIe switch */
+};
+
+/* "PIX" and so on; NULL for unknown. */
+const char *nca_level_word(enum nca_level level);
+
+/*
+ * Distance from an HCA to the i-th GPU of the list. From node->distances where it has a row of the
+ * HCA, else from the PCI tree and the NUMA nodes. Unknown in a virtual machine, whose tree is not
+ * the machine's.
+ */
+enum nca_level nca_topo_level(const struct nca_node *node, const struct nca_hca *hca, size_t i);
+
+/* The nearest GPU's level, unknown where no GPU's is known; *gpu is its place in the list. */
+enum nca_level nca_topo_nearest(const struct nca_node *node, const struct nca_hca *hca,
+				size_t *gpu);
+
+/* Is upper the link of that name, or stacked over it (VLAN, bond, bridge, macvlan)? */
+bool nca_topo_over(const struct nca_node *node, const struct nca_link *upper, const char *name);
+
+/* Does what is sent on link leave through this port: by its netdev, its RoCE LAG, its PCI function
+ * or a GID's netdev? */
+bool nca_topo_uses(const struct nca_node *node, const struct nca_link *link,
+		   const struct nca_hca *hca, const struct nca_port *port);
+
+/* Speed in Mb/s, looked up in the lower devices where the link itself has none; -1 unknown. */
+int nca_topo_speed(const struct nca_node *node, const struct nca_link *link);
+
+/* Has the link a port to the outside: not only veth, tunnels and other software below it? */
+bool nca_topo_physical(const struct nca_node *node, const struct nca_link *link);
+
+/* The bond, bridge or netvsc device that link is a port of; NULL where it stands for itself (a VRF
+ * is no such master). */
+const char *nca_topo_master(const struct nca_node *node, const struct nca_link *link);
+
+/* A value of the vital product data, of the HCA or of its PCI function; NULL unknown. */
+const char *nca_topo_vpd(const struct nca_node *node, const struct nca_hca *hca, const char *key);
+
+#endif
