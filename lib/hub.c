@@ -41,6 +41,21 @@ static int watch(struct nca_hub *hub, int op, int fd, uint32_t events, void *dat
 	return epoll_ctl(hub->epoll, op, fd, &ev) < 0 ? -errno : 0;
 }
 
+static int set_nodes(struct nca_hub *hub, size_t nnodes)
+{
+	hub->nodes = calloc(nnodes, sizeof(*hub->nodes));
+	if (!hub->nodes)
+		return -ENOMEM;
+	hub->nnodes = nnodes;
+	hub->pending = nnodes;
+	return 0;
+}
+
+size_t nca_hub_nodes(const struct nca_hub *hub)
+{
+	return hub->nnodes;
+}
+
 int nca_hub_open(int listen_fd, int life_fd, const uint8_t key[NCA_SECRET_BYTES], size_t nnodes,
 		 struct nca_hub **ret, struct nca_error *err)
 {
@@ -49,12 +64,10 @@ int nca_hub_open(int listen_fd, int life_fd, const uint8_t key[NCA_SECRET_BYTES]
 	if (!hub)
 		return nca_fail(err, -ENOMEM, "out of memory");
 	hub->listen_fd = listen_fd;
-	hub->nnodes = nnodes;
 	memcpy(hub->key, key, sizeof(hub->key));
 	hub->epoll = epoll_create1(EPOLL_CLOEXEC);
 	hub->pool = nca_pool_new();
-	hub->nodes = calloc(nnodes, sizeof(*hub->nodes));
-	if (hub->epoll < 0 || !hub->pool || !hub->nodes ||
+	if (hub->epoll < 0 || !hub->pool || (nnodes && set_nodes(hub, nnodes)) ||
 	    watch(hub, EPOLL_CTL_ADD, listen_fd, EPOLLIN, &hub->listen_fd) ||
 	    watch(hub, EPOLL_CTL_ADD, life_fd, EPOLLIN | EPOLLRDHUP, &hub->ended)) {
 		nca_hub_close(hub);
@@ -157,6 +170,9 @@ static int on_hello(struct nca_hub *hub, struct member *m, const struct nca_fram
 	if (rc)
 		return rc;
 	hello = object;
+	if (!hub->nnodes && (hello->nnodes < 1 || set_nodes(hub, (size_t)hello->nnodes)))
+		return nca_fail(err, -EPROTO, "%s comes from a step of %d nodes", hello->name,
+				hello->nnodes);
 	if (hello->nodeid < 0 || (size_t)hello->nodeid >= hub->nnodes)
 		return nca_fail(err, -EPROTO, "%s comes as node %d of %zu", hello->name,
 				hello->nodeid, hub->nnodes);
@@ -287,7 +303,8 @@ int nca_hub_gather(struct nca_hub *hub, int timeout_ms, struct nca_error *err)
 	hub->awaited = 0;
 	hub->deadline = 0;
 	hub->gather_ms = timeout_ms;
-	hub->pending = hub->nnodes;
+	/* Until the first has come, at least that one is awaited. */
+	hub->pending = hub->nnodes ? hub->nnodes : 1;
 	rc = wait_all(hub, err);
 	stop_listening(hub);
 	return rc;

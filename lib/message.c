@@ -9,6 +9,7 @@ static const struct nca_field hello_fields[] = {
 	F(nca_hello, version, NCA_STR, NCA_REQUIRED),
 	F(nca_hello, name, NCA_STR, NCA_REQUIRED | NCA_NAME),
 	F(nca_hello, nodeid, NCA_INT, NCA_REQUIRED),
+	F(nca_hello, nnodes, NCA_INT, NCA_REQUIRED),
 };
 SHAPE(nca_hello_shape, nca_hello, hello_fields);
 
@@ -16,6 +17,7 @@ static const struct nca_field report_fields[] = {
 	F(nca_report, first_task, NCA_INT, NCA_DIGEST | NCA_REQUIRED),
 	F(nca_report, listen_port, NCA_INT, NCA_DIGEST | NCA_REQUIRED),
 	F(nca_report, nodelist, NCA_STR, NCA_DIGEST),
+	F(nca_report, step, NCA_STR, NCA_DIGEST),
 	OBJ(nca_report, node, NCA_OBJ, NCA_DIGEST | NCA_REQUIRED, &nca_node_shape),
 };
 SHAPE(nca_report_shape, nca_report, report_fields);

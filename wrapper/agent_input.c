@@ -76,6 +76,62 @@ int nca_agent_input_read(const struct nca_mailbox *box, struct nca_agent_input *
 			err, -EINVAL,
 			"plugin and program do not fit: install one release of nccl-autoconf");
 	}
+	in.memlock = nca_agent_env(&in, "SLURM_RLIMIT_MEMLOCK");
+	*ret = in;
+	return 0;
+}
+
+/* "2(x3),1" (SLURM_STEP_TASKS_PER_NODE): the count of node number i. */
+static int tasks_of_node(const char *list, int i)
+{
+	while (*list) {
+		int count = 0, times = 1, used = 0;
+
+		if (sscanf(list, "%d(x%d)%n", &count, &times, &used) < 2)
+			times = 1;
+		if (!used && sscanf(list, "%d%n", &count, &used) < 1)
+			return -1;
+		if (i < times)
+			return count;
+		i -= times;
+		list += used + (list[used] == ',');
+	}
+	return -1;
+}
+
+static int need_number(const struct nca_agent_input *in, const char *name, int *ret,
+		       struct nca_error *err)
+{
+	const char *value = nca_agent_env(in, name);
+	char first[16];
+
+	if (!value)
+		return nca_fail(err, -EINVAL, "%s is not set: start this by nccl-autoconf srun",
+				name);
+	/* SLURM_GTIDS is a list: its first member. */
+	snprintf(first, sizeof(first), "%.*s", (int)strcspn(value, ","), value);
+	return read_number(first, ret) ? nca_fail(err, -EINVAL, "%s=%s is no number", name, value)
+				       : 0;
+}
+
+int nca_agent_input_task(const char *hub, const char **env, struct nca_agent_input *ret,
+			 struct nca_error *err)
+{
+	struct nca_agent_input in = {.env = env};
+	const char *tasks = nca_agent_env(&in, "SLURM_STEP_TASKS_PER_NODE");
+	int rc = read_hub(&in, hub);
+
+	if (rc)
+		return nca_fail(err, rc, "what the hub left in the environment is malformed");
+	rc = need_number(&in, "SLURM_NODEID", &in.nodeid, err);
+	rc = rc ? rc : need_number(&in, "SLURM_GTIDS", &in.first_task, err);
+	if (rc)
+		return rc;
+	in.tasks = tasks ? tasks_of_node(tasks, in.nodeid) : -1;
+	if (in.tasks < 1)
+		return nca_fail(err, -EINVAL,
+				"SLURM_STEP_TASKS_PER_NODE=%s says nothing of node %d",
+				tasks ? tasks : "", in.nodeid);
 	*ret = in;
 	return 0;
 }

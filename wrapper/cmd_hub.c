@@ -35,7 +35,7 @@ static bool is_wanted(const struct session *s)
 		gpus += node->gpus.n;
 	if (nca_options_by_site(opt))
 		return gpus > 0;
-	return s->order.nnodes > 1 || gpus > 1 || s->d.job->nodes.v->tasks_per_node > 1 ||
+	return nca_hub_nodes(s->d.hub) > 1 || gpus > 1 || s->d.job->nodes.v->tasks_per_node > 1 ||
 	       opt->layout != NCA_LAYOUT_AUTO || opt->trainer[0];
 }
 
@@ -62,7 +62,7 @@ static void report(const struct session *s, enum outcome outcome)
 	if (opt->explain)
 		nca_explain_print(stderr, plan, s->d.job, true, s->d.pool);
 	else if (outcome == INJECT && !opt->quiet && !nca_options_by_site(opt) &&
-		 s->order.nnodes > 1) {
+		 nca_hub_nodes(s->d.hub) > 1) {
 		line = nca_plan_summary(plan, s->d.job, s->d.pool);
 		nca_say("%s", line ? line : "agreed");
 	}
@@ -113,7 +113,7 @@ static char *make_part(const struct session *s, size_t i, bool stop)
 /* All or nothing: the commit goes out only when every node has its part. */
 static int distribute(struct session *s, bool stop, struct nca_error *err)
 {
-	size_t i, n = s->order.nnodes;
+	size_t i, n = nca_hub_nodes(s->d.hub);
 	char **parts = nca_pool_alloc(s->d.pool, n * sizeof(*parts));
 	int rc = 0;
 
@@ -156,7 +156,7 @@ static int agree(struct session *s, struct nca_error *err)
 	int rc = nca_hub_gather(s->d.hub, s->order.opt.timeout * 1000, err);
 
 	if (rc == -ETIMEDOUT)
-		nca_missing_name(s->d.hub, s->order.nnodes, s->order.opt.timeout, err);
+		nca_missing_name(s->d.hub, s->order.opt.timeout, err);
 	rc = rc ? rc : nca_decide_run(&s->d, err);
 	if (rc)
 		return rc;

@@ -9,7 +9,9 @@
 int cmd_agent(int argc, char **argv);
 int cmd_hub(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
+int cmd_run(int argc, char **argv);
 int cmd_snapshot(int argc, char **argv);
+int cmd_srun(int argc, char **argv);
 
 /* "nccl-autoconf: text" and a line end on standard error, in one write; "\r\n" while the terminal
  * there is raw. */

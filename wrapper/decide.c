@@ -27,11 +27,11 @@ static int make_job(struct nca_decide *d, struct nca_error *err)
 
 	if (!job)
 		return no_memory(err);
-	job->id = d->order->step;
-	job->nnodes = (int)d->order->nnodes;
+	job->id = d->order->step ? d->order->step : nca_hub_report(d->hub, 0)->step;
+	job->nnodes = (int)nca_hub_nodes(d->hub);
 	job->options.v = d->order->words.v;
 	job->options.n = d->order->words.n;
-	for (i = 0; i < d->order->nnodes; i++) {
+	for (i = 0; i < nca_hub_nodes(d->hub); i++) {
 		struct nca_node *node = NCA_APPEND(d->pool, job->nodes);
 
 		if (!node)
@@ -57,7 +57,7 @@ static void hold_range(const struct nca_decide *d, struct nca_hold *hold)
 	unsigned int port;
 
 	*hold = (struct nca_hold){d->order->opt.port_first, d->order->opt.port_last,
-				  d->order->step};
+				  d->job->id};
 	if (set && !nca_parse_u32(set, 1, 65535, &port))
 		hold->first = hold->last = (int)port;
 }
@@ -73,7 +73,7 @@ static bool needs_port(const struct nca_decide *d)
 
 static int hold_port(struct nca_decide *d, struct nca_error *err)
 {
-	char **payloads = nca_pool_alloc(d->pool, d->order->nnodes * sizeof(*payloads));
+	char **payloads = nca_pool_alloc(d->pool, nca_hub_nodes(d->hub) * sizeof(*payloads));
 	struct nca_hold hold;
 	const char *answer;
 	void *held;

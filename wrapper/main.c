@@ -15,6 +15,9 @@ struct command {
 };
 
 static const struct command commands[] = {
+	{"srun", cmd_srun, "OPTION... -- PROGRAM...",
+	 "as srun --nccl-autoconf, without the plugin"},
+	{"run", cmd_run, "-- PROGRAM...", "the part of it that runs in each task"},
 	{"snapshot", cmd_snapshot, "[--sysroot=DIR]",
 	 "this node's links, HCAs and GPUs as JSON (hwdesc/1)"},
 	{"plan", cmd_plan, "[--json|--explain] JOB.json|NODE.json...", "decide offline"},
@@ -33,7 +36,7 @@ static void usage(FILE *out)
 		     "commands:\n");
 	for (c = commands; c < commands + ARRAY_SIZE(commands); c++)
 		if (c->help)
-			fprintf(out, "  %-10s %-42s %s\n", c->name, c->args, c->help);
+			fprintf(out, "  %-10s %-36s %s\n", c->name, c->args, c->help);
 	fprintf(out, "\nwords of LIST, separated by commas; also the value of NCCL_AUTOCONF, "
 		     "arguments in\n"
 		     "plugstack.conf and lines of /etc/nccl-autoconf.conf:\n");

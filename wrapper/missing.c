@@ -55,8 +55,9 @@ static void name_lines(FILE *in, const struct nca_hub *hub, size_t nnodes, char 
 	}
 }
 
-void nca_missing_name(const struct nca_hub *hub, size_t nnodes, int seconds, struct nca_error *err)
+void nca_missing_name(const struct nca_hub *hub, int seconds, struct nca_error *err)
 {
+	size_t nnodes = nca_hub_nodes(hub);
 	const char *nodelist = NULL;
 	size_t n = count(hub, nnodes, &nodelist);
 	char names[1024] = "";

@@ -9,6 +9,6 @@
  * Writes the text for a gathering that ran out of time: how many nodes reported, and the names of
  * the others, as far as `scontrol show hostnames` expands the node list that a report carries.
  */
-void nca_missing_name(const struct nca_hub *hub, size_t nnodes, int seconds, struct nca_error *err);
+void nca_missing_name(const struct nca_hub *hub, int seconds, struct nca_error *err);
 
 #endif

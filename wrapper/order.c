@@ -111,7 +111,7 @@ static int read_one(const char *record, struct nca_pool *pool, struct nca_order 
 		o->command = nca_pool_printf(pool, "%s%s%s", o->command ? o->command : "",
 					     o->command ? " " : "", v);
 	else if ((v = value_of(record, NCA_HUB_NNODES))) {
-		rc = nca_parse_u32(v, 1, 1 << 20, &n);
+		rc = nca_parse_u32(v, 0, 1 << 20, &n);
 		o->nnodes = n;
 	} else if ((v = value_of(record, NCA_HUB_SRUN))) {
 		rc = nca_parse_u32(v, 1, INT_MAX, &n);
@@ -149,7 +149,7 @@ int nca_order_read(int fd, struct nca_pool *pool, warn_fn warn, struct nca_order
 		return rc;
 	while (!rc && (record = nca_record_next(buf, NCA_MAILBOX_SIZE, &pos)))
 		rc = read_one(record, pool, &o);
-	if (rc || !o.nnodes || !o.srun || !o.step)
+	if (rc || !o.srun)
 		return nca_fail(
 			err, -EINVAL,
 			"plugin and program do not fit: install one release of nccl-autoconf");

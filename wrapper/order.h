@@ -9,9 +9,9 @@
 
 struct nca_order {
 	uint8_t key[NCA_SECRET_BYTES];
-	size_t nnodes;
-	int srun; /* process id */
-	char *step;
+	size_t nnodes; /* 0: the nodes will tell */
+	int srun;      /* process id */
+	char *step;    /* NULL: the nodes will tell */
 	char *command; /* the task's command line, words joined by blanks */
 	struct nca_options opt;
 	NCA_LIST(struct nca_pair) words; /* what the user asked for, for a saved job */

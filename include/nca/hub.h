@@ -13,11 +13,14 @@
 struct nca_hub;
 
 /*
- * Takes over the listening socket. life_fd is watched and never closed: when it ends, srun has
- * ended. -errno.
+ * Takes over the listening socket. nnodes 0: the first node to come says how many they are. life_fd
+ * is watched and never closed: when it ends, srun has ended. -errno.
  */
 int nca_hub_open(int listen_fd, int life_fd, const uint8_t key[NCA_SECRET_BYTES], size_t nnodes,
 		 struct nca_hub **ret, struct nca_error *err);
+
+/* How many nodes the step has; 0 while that is unknown. */
+size_t nca_hub_nodes(const struct nca_hub *hub);
 
 /* Closes all connections; NULL is allowed. */
 void nca_hub_close(struct nca_hub *hub);

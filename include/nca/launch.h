@@ -23,6 +23,10 @@
 #define NCA_LAUNCH_VARIABLE "SLURM_NCCL_AUTOCONF"
 #define NCA_LAUNCH_VERSION 1
 
+/* The same from the wrapper to its tasks; another name, so that the plugin, where there is one,
+ * leaves it alone. */
+#define NCA_RUN_VARIABLE "SLURM_NCCL_AUTOCONF_RUN"
+
 /* Names, with commas, what was injected into a task, so that an srun inside it does not take it for
  * the user's. */
 #define NCA_MARKER_VARIABLE "NCCL_AUTOCONF_VARS"

@@ -28,12 +28,14 @@ struct nca_hello {
 	char *version; /* of the program */
 	char *name;    /* of the node */
 	int nodeid;
+	int nnodes; /* of the step */
 };
 
 struct nca_report {
 	int first_task;
 	int listen_port; /* where the node takes test connections, on every address */
 	char *nodelist;	 /* of the step, as Slurm writes it */
+	char *step;	 /* "JOBID.STEPID" */
 	struct nca_node *node;
 };
 

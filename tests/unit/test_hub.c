@@ -104,7 +104,7 @@ static void say(struct nca_channel *ch, uint32_t type, const char *fmt, int node
 	nca_channel_flush(ch);
 }
 
-static const char hello[] = "{\"version\":\"0\",\"name\":\"node%d\",\"nodeid\":%d}";
+static const char hello[] = "{\"version\":\"0\",\"name\":\"node%d\",\"nodeid\":%d,\"nnodes\":3}";
 static const char report[] = "{\"first_task\":%d,\"listen_port\":1,\"node\":{\"schema\":\"hwdesc/"
 			     "1\",\"name\":\"node%d\","
 			     "\"interfaces\":[],\"hcas\":[]}}";
@@ -214,6 +214,27 @@ static void check(void **state)
 	close(life[1]);
 }
 
+/* The wrapper starts the hub before srun, which has yet to find the nodes. */
+static void check_unknown_count(void **state)
+{
+	static const struct row all = {.scripts = {"0hraw", "1hraw", "2hraw"}};
+	pid_t pids[NODES + 1];
+	struct nca_hub *hub;
+	int life[2], port, listener = listen_any(&port);
+
+	(void)state;
+	assert_int_equal(pipe(life), 0);
+	start(&all, pids, listener, life[1], port);
+	assert_int_equal(nca_hub_open(listener, life[0], key, 0, &hub, NULL), 0);
+	assert_int_equal(nca_hub_nodes(hub), 0);
+	assert_int_equal(nca_hub_gather(hub, LONG_MS, NULL), 0);
+	assert_int_equal(nca_hub_nodes(hub), NODES);
+	nca_hub_close(hub);
+	finish(pids);
+	close(life[0]);
+	close(life[1]);
+}
+
 /* srun's end is seen at once, whatever the hub waits for. */
 static void check_srun_ends(void **state)
 {
@@ -240,6 +261,7 @@ int main(void)
 	size_t n = 0;
 
 	TABLE_ADD(tests, n, rows, check);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(check_unknown_count);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(check_srun_ends);
 	return _cmocka_run_group_tests("hub", tests, n, NULL, NULL);
 }

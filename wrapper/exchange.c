@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One node's whole part. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+
+#include <nca/digest.h>
+#include <nca/number.h>
+#include <nca/probe.h>
+
+#include "config.h"
+#include "exchange.h"
+
+#define HUB_MS 10000
+
+static const char *given_gpus(const struct nca_agent_input *in)
+{
+	static const char *const names[] = {"SLURM_STEP_GPUS", "CUDA_VISIBLE_DEVICES",
+					    "ROCR_VISIBLE_DEVICES"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (nca_agent_env(in, names[i]))
+			return nca_agent_env(in, names[i]);
+	/* The step has none: not "all that the machine has". */
+	return "";
+}
+
+static int probe(const struct nca_agent_input *in, struct nca_agent *a, struct nca_error *err)
+{
+	nca_autoclose int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const struct nca_source src = {
+		.root_fd = root,
+		.live = true,
+		.node_name = a->name,
+		.env = (char *const *)in->env,
+		.gpus = given_gpus(in),
+		.memlock = in->memlock,
+		.version = PACKAGE_VERSION,
+	};
+	int rc;
+
+	if (root < 0)
+		return nca_fail(err, -errno, "/: %m");
+	rc = nca_probe_prepare(NULL) ? -ENOMEM : nca_probe(&src, a->pool, &a->node, err);
+	if (rc)
+		return rc;
+	a->node->tasks_per_node = in->tasks;
+	return nca_digest_prepare(a->node, a->pool) ? nca_fail(err, -ENOMEM, "out of memory") : 0;
+}
+
+static int say_hello(const struct nca_agent_input *in, struct nca_agent *a, struct nca_error *err)
+{
+	const char *count = nca_agent_env(in, "SLURM_STEP_NUM_NODES");
+	unsigned int nnodes = 0;
+	struct nca_hello hello = {
+		.version = PACKAGE_VERSION, .name = a->name, .nodeid = in->nodeid};
+	int rc = nca_agent_connect(a, in->host, in->port, in->key, HUB_MS, err);
+
+	if (!count || nca_parse_u32(count, 1, INT_MAX, &nnodes))
+		return nca_fail(err, -EINVAL, "SLURM_STEP_NUM_NODES is not set");
+	hello.nnodes = (int)nnodes;
+	return rc ? rc : nca_agent_hello(a, &hello, err);
+}
+
+static char *step_name(const struct nca_agent_input *in, struct nca_pool *pool)
+{
+	const char *job = nca_agent_env(in, "SLURM_JOB_ID"),
+		   *step = nca_agent_env(in, "SLURM_STEP_ID");
+
+	return nca_pool_printf(pool, "%s.%s", job ? job : "0", step ? step : "0");
+}
+
+/* The hub hears of us before the probe, so that a probe that ends in a crash is known at once. */
+static int exchange(const struct nca_agent_input *in, struct nca_agent *a, struct nca_error *err)
+{
+	struct nca_report report = {
+		.first_task = in->first_task,
+		.nodelist = (char *)nca_agent_env(in, "SLURM_STEP_NODELIST"),
+		.step = step_name(in, a->pool),
+	};
+	int rc = nca_reach_open(&a->reach, err);
+
+	rc = rc ? rc : say_hello(in, a, err);
+	rc = rc ? rc : probe(in, a, err);
+	if (rc)
+		return rc;
+	report.node = a->node;
+	report.listen_port = a->reach.port;
+	rc = nca_agent_report(a, &report, err);
+	return rc ? rc : nca_agent_serve(a, err);
+}
+
+static void write_part(const struct nca_agent *a, char *out, size_t size)
+{
+	size_t used = 0, i;
+
+	for (i = 0; i < a->part->records.n; i++)
+		if (nca_record_add(out, size, &used, "", a->part->records.v[i]))
+			break;
+}
+
+static void write_reason(const struct nca_agent *a, const struct nca_error *err, char *out,
+			 size_t size)
+{
+	char prefix[2] = {NCA_TASK_SAY, '\0'}, text[NCA_ERROR_MAX + 80];
+	size_t used = 0;
+
+	snprintf(text, sizeof(text), "%s: %s", a->name, err->text);
+	nca_record_add(out, size, &used, prefix, text);
+}
+
+bool nca_exchange_run(const struct nca_agent_input *in, struct nca_agent *a, char *out, size_t size)
+{
+	struct nca_error err = {"out of memory"};
+	int rc;
+
+	*a = (struct nca_agent){.ch = {.fd = -1},
+				.reach = {.epoll = -1, .listener = -1, .lock = -1}};
+	gethostname(a->name, sizeof(a->name) - 1);
+	a->name[strcspn(a->name, ".")] = '\0';
+	a->pool = nca_pool_new();
+	rc = a->pool ? exchange(in, a, &err) : -ENOMEM;
+	/* The ports are free before a task can start. */
+	if (a->reach.epoll >= 0)
+		nca_reach_release(&a->reach);
+	if (rc > 0)
+		write_part(a, out, size);
+	else if (rc < 0)
+		write_reason(a, &err, out, size);
+	return rc > 0;
+}
+
+bool nca_exchange_holds(const struct nca_agent *a)
+{
+	return a->reach.lock >= 0;
+}
+
+void nca_exchange_end(struct nca_agent *a)
+{
+	nca_reach_close(&a->reach);
+	nca_channel_close(&a->ch);
+	nca_pool_free(a->pool);
+}
