@@ -34,13 +34,17 @@ static const char *memlock_text(char *buf, size_t size)
 	return buf;
 }
 
-/* Everything but our descriptors is the task's: who keeps its output open keeps srun waiting. */
-static void detach(void)
+/* The task's descriptors are its own: who keeps its output open keeps srun waiting. Returns the
+ * listener's new number. */
+static int detach(int listener)
 {
-	int fd = open("/dev/null", O_RDWR | O_CLOEXEC), i;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), i;
 
-	for (i = 0; fd >= 0 && i <= 2; i++)
-		dup2(fd, i);
+	for (i = 0; null >= 0 && i <= 2; i++)
+		dup2(null, i);
+	dup2(listener, 3);
+	close_range(4, ~0U, 0);
+	return 3;
 }
 
 static void be_agent(const struct nca_agent_input *in, int listener)
@@ -50,7 +54,7 @@ static void be_agent(const struct nca_agent_input *in, int listener)
 	size_t size = 0;
 	bool injected;
 
-	detach();
+	listener = detach(listener);
 	injected = nca_exchange_run(in, &a, records, sizeof(records));
 	while (nca_record_next(records, sizeof(records), &size))
 		continue;
