@@ -14,9 +14,6 @@
  */
 bool nca_names_match(const char *list, const char *name, int port);
 
-/* Does the list leave out names instead of listing them? */
-bool nca_names_excludes(const char *list);
-
 /* Is the list of whole names? */
 bool nca_names_exact(const char *list);
 

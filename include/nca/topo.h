@@ -26,9 +26,8 @@ const char *nca_level_word(enum nca_level level);
  */
 enum nca_level nca_topo_level(const struct nca_node *node, const struct nca_hca *hca, size_t i);
 
-/* The nearest GPU's level, unknown where no GPU's is known; *gpu is its place in the list. */
-enum nca_level nca_topo_nearest(const struct nca_node *node, const struct nca_hca *hca,
-				size_t *gpu);
+/* The nearest GPU's level, unknown where no GPU's is known. */
+enum nca_level nca_topo_nearest(const struct nca_node *node, const struct nca_hca *hca);
 
 /* Is upper the link of that name, or stacked over it (VLAN, bond, bridge, macvlan)? */
 bool nca_topo_over(const struct nca_node *node, const struct nca_link *upper, const char *name);

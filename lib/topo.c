@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the devices of one node belong together. */
+#include <nca/topo.h>
+
+/* Deeper stacks are a loop in a broken document. */
+#define DEPTH_MAX 8
+
+static const char *const level_words[] = {NULL, "SYS", "NODE", "PHB", "PXB", "PIX"};
+
+const char *nca_level_word(enum nca_level level)
+{
+	return level_words[level];
+}
+
+static enum nca_level parse_level(const char *word)
+{
+	size_t i;
+
+	for (i = 1; i < ARRAY_SIZE(level_words); i++)
+		if (nca_same(word, level_words[i]))
+			return (enum nca_level)i;
+	return NCA_LEVEL_UNKNOWN;
+}
+
+static const struct nca_pci *find_pci(const struct nca_node *node, const char *addr)
+{
+	const struct nca_pci *p;
+
+	NCA_FOREACH(p, node->pci)
+		if (nca_same(p->addr, addr))
+			return p;
+	return NULL;
+}
+
+/* The nearest common bridge, and how many steps it is above a. */
+static const struct nca_pci *common_bridge(const struct nca_node *node, const struct nca_pci *a,
+					   const struct nca_pci *b, int *steps)
+{
+	const struct nca_pci *up, *other;
+	int i, k;
+
+	up = find_pci(node, a->parent);
+	for (i = 1; up && i <= DEPTH_MAX; i++, up = find_pci(node, up->parent)) {
+		other = find_pci(node, b->parent);
+		for (k = 1; other && k <= DEPTH_MAX; k++, other = find_pci(node, other->parent))
+			if (other == up) {
+				*steps = i > k ? i : k;
+				return up;
+			}
+	}
+	return NULL;
+}
+
+static enum nca_level numa_level(int a, int b)
+{
+	if (a < 0 || b < 0)
+		return NCA_LEVEL_UNKNOWN;
+	return a == b ? NCA_LEVEL_NODE : NCA_LEVEL_SYS;
+}
+
+static enum nca_level tree_level(const struct nca_node *node, const struct nca_hca *hca,
+				 const struct nca_gpu *gpu)
+{
+	const struct nca_pci *a = find_pci(node, hca->pci), *b = find_pci(node, gpu->pci), *up;
+	int steps = 0;
+
+	up = a && b ? common_bridge(node, a, b, &steps) : NULL;
+	if (!up)
+		return numa_level(hca->numa, gpu->numa);
+	if (nca_same(up->kind, "hostbridge"))
+		return NCA_LEVEL_PHB;
+	/* A whole switch is one entry ("switch") or two ports, the upper of which is shared. */
+	if ((nca_same(up->kind, "switch") && steps == 1) ||
+	    (nca_same(up->kind, "upstream") && steps == 2))
+		return NCA_LEVEL_PIX;
+	return NCA_LEVEL_PXB;
+}
+
+enum nca_level nca_topo_level(const struct nca_node *node, const struct nca_hca *hca, size_t i)
+{
+	const struct nca_row *row;
+
+	NCA_FOREACH(row, node->distances)
+		if (nca_same(row->key, hca->name))
+			return i < row->values.n ? parse_level(row->values.v[i])
+						 : NCA_LEVEL_UNKNOWN;
+	if (i >= node->gpus.n || (node->host && node->host->virtual_machine == 1))
+		return NCA_LEVEL_UNKNOWN;
+	return tree_level(node, hca, &node->gpus.v[i]);
+}
+
+enum nca_level nca_topo_nearest(const struct nca_node *node, const struct nca_hca *hca)
+{
+	enum nca_level best = NCA_LEVEL_UNKNOWN;
+	size_t i;
+
+	for (i = 0; i < node->gpus.n; i++) {
+		enum nca_level level = nca_topo_level(node, hca, i);
+
+		best = level > best ? level : best;
+	}
+	return best;
+}
+
+static bool has_name(const nca_strs *list, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < list->n; i++)
+		if (nca_same(list->v[i], name))
+			return true;
+	return false;
+}
+
+/* Is lower directly below upper? A slave is known by its own `master` or by its master's list. */
+static bool is_below(const struct nca_link *upper, const struct nca_link *lower)
+{
+	return nca_same(upper->link, lower->name) || nca_same(lower->master, upper->name) ||
+	       (upper->bond && has_name(&upper->bond->slaves, lower->name)) ||
+	       (upper->bridge && has_name(&upper->bridge->ports, lower->name));
+}
+
+static bool over(const struct nca_node *node, const struct nca_link *upper, const char *name,
+		 int depth)
+{
+	const struct nca_link *lower;
+
+	if (nca_same(upper->name, name) || nca_same(upper->link, name))
+		return true;
+	NCA_FOREACH(lower, node->interfaces)
+		if (depth < DEPTH_MAX && lower != upper && is_below(upper, lower) &&
+		    over(node, lower, name, depth + 1))
+			return true;
+	return false;
+}
+
+bool nca_topo_over(const struct nca_node *node, const struct nca_link *upper, const char *name)
+{
+	return name && over(node, upper, name, 0);
+}
+
+bool nca_topo_uses(const struct nca_node *node, const struct nca_link *link,
+		   const struct nca_hca *hca, const struct nca_port *port)
+{
+	const struct nca_link *l;
+	const struct nca_gid *gid;
+
+	if (nca_topo_over(node, link, port->netdev) ||
+	    (hca->lag && nca_topo_over(node, link, hca->lag->bond)))
+		return true;
+	NCA_FOREACH(gid, port->gids)
+		if (nca_topo_over(node, link, gid->ndev))
+			return true;
+	NCA_FOREACH(l, node->interfaces)
+		if (nca_same(l->pci, hca->pci) && nca_topo_over(node, link, l->name))
+			return true;
+	return false;
+}
+
+/* Sum over the slaves that may send: all, or the active one (linux bonding,
+ * bond_ethtool_get_link_ksettings). */
+static int bond_speed(const struct nca_node *node, const struct nca_link *bond)
+{
+	bool one = bond->bond && nca_same(bond->bond->mode, "active-backup");
+	const struct nca_link *l;
+	int sum = 0;
+
+	NCA_FOREACH(l, node->interfaces) {
+		if (l == bond || !is_below(bond, l) || l->speed_mbps < 0)
+			continue;
+		if (one && (!bond->bond->active_slave || streq(bond->bond->active_slave, l->name)))
+			return l->speed_mbps;
+		sum += l->speed_mbps;
+	}
+	return sum ? sum : -1;
+}
+
+static int link_speed(const struct nca_node *node, const struct nca_link *link, int depth)
+{
+	const struct nca_link *l;
+	int best = -1;
+
+	if (link->speed_mbps > 0 || depth > DEPTH_MAX)
+		return link->speed_mbps;
+	if (nca_same(link->kind, "bond"))
+		return bond_speed(node, link);
+	NCA_FOREACH(l, node->interfaces)
+		if (l != link && is_below(link, l) && nca_topo_physical(node, l)) {
+			int speed = link_speed(node, l, depth + 1);
+
+			best = speed > best ? speed : best;
+		}
+	return best;
+}
+
+int nca_topo_speed(const struct nca_node *node, const struct nca_link *link)
+{
+	return link_speed(node, link, 0);
+}
+
+static bool physical(const struct nca_node *node, const struct nca_link *link, int depth)
+{
+	static const char *const software[] = {"loopback", "veth", "vxlan", "tun", "dummy"};
+	const struct nca_link *l;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(software); i++)
+		if (nca_same(link->kind, software[i]))
+			return false;
+	if (!nca_same(link->kind, "bridge") || depth > DEPTH_MAX)
+		return true;
+	NCA_FOREACH(l, node->interfaces)
+		if (l != link && is_below(link, l) && physical(node, l, depth + 1))
+			return true;
+	return false;
+}
+
+bool nca_topo_physical(const struct nca_node *node, const struct nca_link *link)
+{
+	return physical(node, link, 0);
+}
+
+const char *nca_topo_master(const struct nca_node *node, const struct nca_link *link)
+{
+	const struct nca_link *upper;
+
+	NCA_FOREACH(upper, node->interfaces)
+		if (upper != link && !nca_same(upper->kind, "vrf") && is_below(upper, link) &&
+		    !nca_same(upper->link, link->name))
+			return upper->name;
+	upper = nca_node_link(node, link->master);
+	return upper && nca_same(upper->kind, "vrf") ? NULL : link->master;
+}
+
+const char *nca_topo_vpd(const struct nca_node *node, const struct nca_hca *hca, const char *key)
+{
+	const char *value = nca_pairs_get(hca->vpd, key);
+	const struct nca_pci *pci = value ? NULL : find_pci(node, hca->pci);
+
+	return pci ? nca_pairs_get(pci->vpd, key) : value;
+}
