@@ -12,13 +12,14 @@ static int add_distances(struct nca_node *node, const struct nca_hca *hca, struc
 
 	if (!row)
 		return -ENOMEM;
-	row->key = hca->name;
 	row->values.v = nca_pool_alloc(pool, node->gpus.n * sizeof(*row->values.v));
 	if (!row->values.v)
 		return -ENOMEM;
 	for (i = 0; i < node->gpus.n; i++)
 		row->values.v[i] = (char *)nca_level_word(nca_topo_level(node, hca, i));
 	row->values.n = node->gpus.n;
+	/* Named only now: until then the tree is asked, not the row. */
+	row->key = hca->name;
 	return 0;
 }
 

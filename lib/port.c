@@ -2,6 +2,7 @@
 /* A port for the rendezvous. */
 #include <stdint.h>
 
+#include <nca/firewall.h>
 #include <nca/rendezvous.h>
 
 /* Megatron's restart in the process takes MASTER_PORT + 1 and + 2 (inprocess_restart.py). */
@@ -29,20 +30,6 @@ static bool in_range(int port, const struct range *r, size_t n)
 	for (i = 0; i < n; i++)
 		if (port >= r[i].first && port <= r[i].last)
 			return true;
-	return false;
-}
-
-static bool may_connect(const struct nca_node *node, int port)
-{
-	const struct nca_firewall_rule *rule;
-	size_t i;
-
-	if (!node->firewall || !nca_same(node->firewall->input, "drop"))
-		return true;
-	NCA_FOREACH(rule, node->firewall->accept)
-		for (i = 0; i < rule->ports.n; i++)
-			if (rule->ports.v[i] == port)
-				return true;
 	return false;
 }
 
@@ -77,7 +64,7 @@ static bool all_free(const struct nca_node *node, int port, bool asked)
 			       in_range(port + i, services, ARRAY_SIZE(services))))
 			return false;
 	}
-	return may_connect(node, port);
+	return nca_firewall_accepts(node, port);
 }
 
 /* FNV-1a: only spreads the starting points. */

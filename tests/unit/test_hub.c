@@ -85,9 +85,8 @@ static int receive(struct nca_channel *ch, struct nca_frame *f)
 	return rc;
 }
 
-static void say(struct nca_channel *ch, uint32_t type, const char *fmt, int node)
+static void say(struct nca_channel *ch, uint32_t type, const char *text)
 {
-	char text[512];
 	struct nca_frame f;
 
 	/* The hub may have ended before it had our opening: then nothing is left to say. */
@@ -99,15 +98,38 @@ static void say(struct nca_channel *ch, uint32_t type, const char *fmt, int node
 		if ((rc && rc != -EAGAIN) || nca_channel_next(ch, &f, NULL) < 0)
 			_exit(0);
 	}
-	snprintf(text, sizeof(text), fmt, node, node);
 	nca_channel_send(ch, type, text, strlen(text), NULL);
 	nca_channel_flush(ch);
 }
 
-static const char hello[] = "{\"version\":\"0\",\"name\":\"node%d\",\"nodeid\":%d,\"nnodes\":3}";
-static const char report[] = "{\"first_task\":%d,\"listen_port\":1,\"node\":{\"schema\":\"hwdesc/"
-			     "1\",\"name\":\"node%d\","
-			     "\"interfaces\":[],\"hcas\":[]}}";
+static void say_hello(struct nca_channel *ch, int node)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text),
+		 "{\"version\":\"0\",\"name\":\"node%d\",\"nodeid\":%d,\"nnodes\":3}", node, node);
+	say(ch, NCA_MSG_HELLO, text);
+}
+
+static void say_report(struct nca_channel *ch, int node)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text),
+		 "{\"first_task\":%d,\"listen_port\":1,\"node\":{\"schema\":\"hwdesc/"
+		 "1\",\"name\":\"node%d\","
+		 "\"interfaces\":[],\"hcas\":[]}}",
+		 node, node);
+	say(ch, NCA_MSG_REPORT, text);
+}
+
+static void say_number(struct nca_channel *ch, int node)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", node);
+	say(ch, NCA_MSG_ACK, text);
+}
 
 static void play(const char *script, int port)
 {
@@ -129,9 +151,9 @@ static void play(const char *script, int port)
 		if (*script >= '0' && *script <= '9')
 			node = *script - '0';
 		else if (*script == 'h')
-			say(&ch, NCA_MSG_HELLO, hello, node);
+			say_hello(&ch, node);
 		else if (*script == 'r')
-			say(&ch, NCA_MSG_REPORT, report, node);
+			say_report(&ch, node);
 		else if (*script == 'g' &&
 			 send(fd, "GET / HTTP/1.0\r\n\r\n......", 24, MSG_NOSIGNAL) < 0)
 			_exit(1);
@@ -140,7 +162,7 @@ static void play(const char *script, int port)
 		else if (*script == 'a') {
 			if (script[1] == 'w')
 				receive(&ch, &f);
-			say(&ch, NCA_MSG_ACK, "%d", node);
+			say_number(&ch, node);
 		} else if (*script == 'w')
 			while (receive(&ch, &f) > 0)
 				continue;

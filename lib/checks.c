@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What would make the agreed network or the agreed rails fail or crawl. */
+#include <nca/firewall.h>
+#include <nca/number.h>
+
+#include "rail_keys.h"
+
+/* A recorded step failed with 8 MiB, systemd's default; NCCL registers tens of MiB. */
+#define MEMLOCK_FAILS_KB 8192
+#define MEMLOCK_LOW_KB 65536
+
+/* Ports go down a few times while a node and its switch start. */
+#define LINK_DOWNED_MANY 10
+
+static void check_memlock(struct nca_step *step, const struct nca_node_state *node)
+{
+	int kb = node->node->memlock_kb;
+
+	if (!node->rails.n || kb < 0 || kb >= MEMLOCK_LOW_KB)
+		return;
+	nca_step_warn(step, "memlock-low", "", node->node->name,
+		      nca_step_text(step,
+				    "memlock: the task may lock %d kB of memory, RDMA needs far "
+				    "more. Set LimitMEMLOCK=infinity for slurmd and "
+				    "PropagateResourceLimitsExcept=MEMLOCK in slurm.conf",
+				    kb));
+	if (kb <= MEMLOCK_FAILS_KB)
+		nca_step_verdict(step, "refuse");
+}
+
+/* NCCL, Gloo and NET/Socket listen on ports that the kernel gives them; there is no port range
+ * variable. */
+static void check_firewall(struct nca_step *step, const struct nca_node_state *node)
+{
+	const nca_ints *range = &node->node->ip_local_port_range;
+	int port, first = range->n == 2 ? range->v[0] : 32768;
+	int last = range->n == 2 ? range->v[1] : 60999;
+
+	for (port = first; port <= last && port <= 65535; port++)
+		if (!nca_firewall_accepts(node->node, port))
+			break;
+	if (port > last || port > 65535)
+		return;
+	nca_step_warn(step, "firewall-closed", "", node->node->name,
+		      nca_step_text(step,
+				    "the firewall drops connections to port %d: NCCL listens on "
+				    "ports from %d to %d. Open these between compute nodes",
+				    port, first, last));
+	nca_step_verdict(step, "refuse");
+}
+
+/* Two ports of one node in one subnet: the kernel may send over the other one (NVIDIA/nccl#1269).
+ */
+static void check_shared_prefix(struct nca_step *step, const struct nca_node_state *node,
+				const struct nca_node_state *next)
+{
+	const char *dev, *name;
+	char text[NCA_ADDR_TEXT];
+
+	if (!node->chosen || !next->chosen || node == next)
+		return;
+	name = node->chosen->state->link->name;
+	dev = nca_routes_device(&node->routes, &next->chosen->ip);
+	if (!dev || streq(dev, name) || !nca_routes_via(&node->routes, name, &next->chosen->ip))
+		return;
+	nca_step_warn(step, "shared-prefix", "", node->node->name,
+		      nca_step_text(step,
+				    "%s and %s hold the same prefix %s/%d, and the kernel sends "
+				    "over %s. Use one subnet per port, or give %s the higher route "
+				    "metric",
+				    name, dev, nca_ip_text(&node->chosen->net.ip, text),
+				    node->chosen->net.len, dev, dev));
+}
+
+static void check_flapping(struct nca_step *step, const struct nca_node_state *node,
+			   const struct nca_port_state *rail)
+{
+	const char *text = nca_pairs_get(rail->port->counters, "link_downed");
+	unsigned int downs;
+
+	if (text && !nca_parse_u32(text, LINK_DOWNED_MANY, 0xffffffff, &downs))
+		nca_step_warn(step, "rail-flapping", rail->hca->name, node->node->name,
+			      nca_step_text(step,
+					    "%s port %d has lost its link %u times (link_downed). "
+					    "Check cable and transceiver",
+					    rail->hca->name, rail->port->port, downs));
+}
+
+/* A rail's ends must agree: NCCL does not negotiate the MTU since 2.20, and the slower end decides.
+ */
+static void check_ends(struct nca_step *step, const struct nca_node_state *node, size_t i)
+{
+	const struct nca_node_state *first = step->nodes.v;
+	const struct nca_port_state *a = first->rails.v[i], *b = node->rails.v[i];
+
+	if (a->port->active_mtu > 0 && b->port->active_mtu > 0 &&
+	    a->port->active_mtu != b->port->active_mtu)
+		nca_step_warn(step, "mtu-mismatch", a->hca->name, node->node->name,
+			      nca_step_text(step,
+					    "RDMA MTU of %s is %d, of %s's %s %d: connections fail "
+					    "or hang. Set one MTU on both netdevs",
+					    b->hca->name, b->port->active_mtu, first->node->name,
+					    a->hca->name, a->port->active_mtu));
+	if (a->rate >= 0 && b->rate >= 0 && a->rate != b->rate)
+		nca_step_warn(step, "rail-speed", a->hca->name, node->node->name,
+			      nca_step_text(step,
+					    "%s runs at %g Gb/s, %s's %s at %g Gb/s: the slower "
+					    "one decides. Check cable and port",
+					    b->hca->name, b->rate, first->node->name, a->hca->name,
+					    a->rate));
+}
+
+static void check_rail_route(struct nca_step *step, const struct nca_node_state *node,
+			     const struct nca_node_state *next, size_t i)
+{
+	struct nca_prefix from, to;
+	const char *ndev, *other;
+	char a[NCA_ADDR_TEXT], b[NCA_ADDR_TEXT];
+
+	if (node == next || !nca_rail_network(step, node, node->rails.v[i], &from, &ndev) ||
+	    !nca_rail_network(step, next, next->rails.v[i], &to, &other) ||
+	    nca_routes_any_via(&node->routes, ndev, &to.ip))
+		return;
+	nca_step_warn(
+		step, "rail-unrouted", step->nodes.v->rails.v[i]->hca->name, node->node->name,
+		nca_step_text(step,
+			      "%s (%s, subnet %s/%d) has no route over %s to the same rail of "
+			      "%s (subnet %s/%d). Add one, or put the rail into one subnet",
+			      node->rails.v[i]->hca->name, ndev, nca_ip_text(&from.ip, a), from.len,
+			      ndev, next->node->name, nca_ip_text(&to.ip, b), to.len));
+}
+
+/* NCCL pairs HCAs by their place in its own order, whatever the list says. */
+static void check_order(struct nca_step *step, const struct nca_node_state *node)
+{
+	size_t i = 1;
+
+	while (i < node->rails.n && nca_rail_compare(&node->rails.v[i - 1], &node->rails.v[i]) <= 0)
+		i++;
+	if (i < node->rails.n)
+		nca_step_warn(step, "rail-order", "", node->node->name,
+			      nca_step_text(step,
+					    "rail %zu is %s and rail %zu is %s, NCCL orders them "
+					    "the other way round: place for place it pairs "
+					    "different rails. Cable the node like %s",
+					    i - 1, node->rails.v[i - 1]->hca->name, i,
+					    node->rails.v[i]->hca->name,
+					    step->nodes.v->node->name));
+}
+
+void nca_checks_run(struct nca_step *step)
+{
+	size_t i, k;
+
+	for (i = 0; i < step->nodes.n; i++) {
+		const struct nca_node_state *node = &step->nodes.v[i];
+		const struct nca_node_state *next = &step->nodes.v[(i + 1) % step->nodes.n];
+
+		check_memlock(step, node);
+		check_firewall(step, node);
+		check_shared_prefix(step, node, next);
+		check_order(step, node);
+		for (k = 0; k < node->rails.n; k++) {
+			check_flapping(step, node, node->rails.v[k]);
+			check_ends(step, node, k);
+			check_rail_route(step, node, next, k);
+		}
+	}
+}

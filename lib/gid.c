@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which GID of a RoCE port: by content, never by a number. */
+#include <stdio.h>
+
+#include "step.h"
+
+static bool is_v2(const struct nca_gid *gid)
+{
+	return !gid->type || strstr(gid->type, "v2");
+}
+
+static bool is_routable(const struct nca_gid *gid, struct nca_ip *ip)
+{
+	return !nca_ip_parse_gid(gid->gid, ip) && !nca_ip_is_zero(ip) && !nca_ip_is_loopback(ip) &&
+	       !nca_ip_is_link_local(ip);
+}
+
+/*
+ * GIDs are collected from all network namespaces (linux-6.1 core/roce_gid_mgmt.c, for_each_net):
+ * one whose netdev is not here, or does not hold the address, belongs to another namespace or is
+ * stale.
+ */
+static bool is_here(const struct nca_node *node, const struct nca_gid *gid, const struct nca_ip *ip)
+{
+	const struct nca_link *link = nca_node_link(node, gid->ndev);
+	const struct nca_addr *a;
+	struct nca_ip have;
+
+	if (!gid->ndev)
+		return true;
+	if (!link || link->carrier == 0)
+		return false;
+	NCA_FOREACH(a, link->addresses)
+		if (!nca_ip_parse(a->addr, &have) && !nca_ip_compare(&have, ip))
+			return true;
+	return !link->addresses.v;
+}
+
+/*
+ * Among several: the port's own netdev before what is stacked on it, a physical one before an
+ * overlay, one that does not carry the default route, the larger MTU.
+ */
+static int rank(const struct nca_node_state *node, const struct nca_port *port,
+		const struct nca_gid *gid, int family)
+{
+	const struct nca_link *link = nca_node_link(node->node, gid->ndev);
+	int own = nca_same(gid->ndev, port->netdev);
+	int physical = link && nca_topo_physical(node->node, link);
+	int inner = gid->ndev && !nca_routes_default(&node->routes, gid->ndev, family);
+	int mtu = link && link->mtu > 0 ? link->mtu : 0;
+
+	return own << 30 | physical << 29 | inner << 28 | (mtu & 0xfffffff);
+}
+
+const struct nca_gid *nca_gid_best(const struct nca_node_state *node, const struct nca_port *port,
+				   int family)
+{
+	const struct nca_gid *gid, *best = NULL;
+	struct nca_ip ip;
+	int best_rank = 0;
+
+	NCA_FOREACH(gid, port->gids) {
+		int r;
+
+		if (!is_v2(gid) || !is_routable(gid, &ip) || ip.family != family ||
+		    !is_here(node->node, gid, &ip))
+			continue;
+		r = rank(node, port, gid, family);
+		if (!best || r > best_rank || (r == best_rank && gid->index < best->index)) {
+			best = gid;
+			best_rank = r;
+		}
+	}
+	return best;
+}
+
+const struct nca_gid *nca_gid_auto(const struct nca_port *port, int family,
+				   const struct nca_prefix *range)
+{
+	const struct nca_gid *gid, *first = NULL;
+	struct nca_ip ip;
+
+	NCA_FOREACH(gid, port->gids)
+		if (is_v2(gid) && is_routable(gid, &ip) && ip.family == family &&
+		    (!range || nca_prefix_has(range, &ip)) && (!first || gid->index < first->index))
+			first = gid;
+	return first;
+}
+
+const struct nca_gid *nca_rail_gid(const struct nca_step *step, const struct nca_port_state *rail)
+{
+	if (!step->gid_family || !nca_same(rail->port->link_layer, "Ethernet"))
+		return NULL;
+	return rail->gid[step->gid_family == 6] ? rail->gid[step->gid_family == 6]
+						: rail->gid[step->gid_family != 6];
+}
+
+int nca_version_nccl(const struct nca_node *node)
+{
+	const char *text =
+		node->nccl_version ? node->nccl_version : nca_pairs_get(node->software, "nccl");
+	unsigned int major, minor, patch = 0;
+
+	if (!text || sscanf(text, "%2u.%2u.%2u", &major, &minor, &patch) < 2)
+		return -1;
+	return (int)(10000 * major + 100 * minor + patch);
+}

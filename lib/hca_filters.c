@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which of the usable HCA ports are for computing. No single sign is right: link layer, default
+ * route, distance and speed back each other up, and each gives up rather than leave nothing.
+ */
+#include "step.h"
+
+typedef bool (*keep_fn)(const struct nca_node_state *node, const struct nca_port_state *p);
+
+static bool is_candidate(const struct nca_port_state *p)
+{
+	return p->rule == NCA_RULE_NONE;
+}
+
+static const char *why(enum nca_rule rule)
+{
+	switch (rule) {
+	case NCA_RULE_VIRTUAL:
+		return "a software device beside real HCAs";
+	case NCA_RULE_FRONT_END:
+		return "the default route leaves by it";
+	case NCA_RULE_LINK_LAYER:
+		return "the step uses another link layer";
+	case NCA_RULE_LOCALITY:
+		return "no PCIe switch in common with a GPU, other ports have one";
+	default:
+		return "slower than other ports of the node";
+	}
+}
+
+static char *values_text(struct nca_step *step, const struct nca_port_state *p, enum nca_rule rule)
+{
+	const char *level = nca_level_word(p->level);
+	const char *rate = p->rate >= 0 ? nca_step_text(step, "%g Gb/s", p->rate) : "unknown speed";
+
+	return nca_step_text(step, "%s port %d: %s (%s, %s, netdev %s, nearest GPU %s)",
+			     p->hca->name, p->port->port, why(rule),
+			     p->port->link_layer ? p->port->link_layer : "unknown link layer", rate,
+			     p->port->netdev ? p->port->netdev : "unknown",
+			     level ? level : "unknown");
+}
+
+/* Rejects the candidates of a node that are not to be kept, unless that leaves none. */
+static void filter(struct nca_step *step, struct nca_node_state *node, enum nca_rule rule,
+		   keep_fn keep)
+{
+	struct nca_port_state *p;
+	size_t kept = 0;
+
+	NCA_FOREACH(p, node->ports)
+		kept += is_candidate(p) && keep(node, p);
+	NCA_FOREACH(p, node->ports)
+		if (kept && is_candidate(p) && !keep(node, p))
+			nca_step_judge_port(step, p, rule, values_text(step, p, rule));
+}
+
+static bool is_hardware(const struct nca_node_state *node, const struct nca_port_state *p)
+{
+	(void)node;
+	return !nca_same(p->hca->driver, "rdma_rxe") && !nca_same(p->hca->vendor_id, "0xffffff");
+}
+
+static bool is_inside(const struct nca_node_state *node, const struct nca_port_state *p)
+{
+	const struct nca_link *link;
+
+	NCA_FOREACH(link, node->node->interfaces)
+		if ((nca_routes_default(&node->routes, link->name, 4) ||
+		     nca_routes_default(&node->routes, link->name, 6)) &&
+		    nca_topo_uses(node->node, link, p->hca, p->port))
+			return false;
+	return true;
+}
+
+static bool is_infiniband(const struct nca_node_state *node, const struct nca_port_state *p)
+{
+	(void)node;
+	return nca_same(p->port->link_layer, "InfiniBand");
+}
+
+static bool is_other_than_infiniband(const struct nca_node_state *node,
+				     const struct nca_port_state *p)
+{
+	return !is_infiniband(node, p);
+}
+
+static bool is_near(const struct nca_node_state *node, const struct nca_port_state *p)
+{
+	const struct nca_port_state *other;
+
+	/* With a topology file of the site the PCI tree is not what NCCL will see. */
+	if (nca_step_set(node, "NCCL_TOPO_FILE"))
+		return true;
+	if (p->level != NCA_LEVEL_UNKNOWN)
+		return p->level >= NCA_LEVEL_PXB;
+	NCA_FOREACH(other, node->ports)
+		if (is_candidate(other) && other->level >= NCA_LEVEL_PXB)
+			return true;
+	return false;
+}
+
+static bool is_fastest(const struct nca_node_state *node, const struct nca_port_state *p)
+{
+	const struct nca_port_state *other;
+
+	NCA_FOREACH(other, node->ports)
+		if (is_candidate(other) && p->rate >= 0 && other->rate > p->rate)
+			return false;
+	return true;
+}
+
+static bool all_have(const struct nca_step *step, keep_fn keep)
+{
+	const struct nca_node_state *node;
+	const struct nca_port_state *p;
+
+	NCA_FOREACH(node, step->nodes) {
+		bool found = false;
+
+		NCA_FOREACH(p, node->ports)
+			found = found || (is_candidate(p) && keep(node, p));
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+/* Applies a rule on every node, but not where somebody chose the HCAs. */
+static void filter_all(struct nca_step *step, enum nca_rule rule, keep_fn keep)
+{
+	struct nca_node_state *node;
+
+	NCA_FOREACH(node, step->nodes)
+		if (!node->user_hcas)
+			filter(step, node, rule, keep);
+}
+
+/* One link layer for the step: InfiniBand if all nodes have it, else the other if all have that. */
+static void filter_link_layer(struct nca_step *step)
+{
+	keep_fn keep = all_have(step, is_infiniband)		  ? is_infiniband
+		       : all_have(step, is_other_than_infiniband) ? is_other_than_infiniband
+								  : NULL;
+	struct nca_node_state *node;
+
+	NCA_FOREACH(node, step->nodes)
+		if (keep)
+			filter(step, node, NCA_RULE_LINK_LAYER, keep);
+}
+
+void nca_ports_filter(struct nca_step *step)
+{
+	filter_all(step, NCA_RULE_VIRTUAL, is_hardware);
+	filter_all(step, NCA_RULE_FRONT_END, is_inside);
+	filter_link_layer(step);
+	filter_all(step, NCA_RULE_LOCALITY, is_near);
+	filter_all(step, NCA_RULE_SLOWER, is_fastest);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which HCA ports can carry RDMA at all. */
+#include <errno.h>
+
+#include <nca/names.h>
+
+#include "step.h"
+
+bool nca_port_is_plugin(const struct nca_hca *hca, const struct nca_port *port)
+{
+	return nca_same(hca->driver, "efa") || (hca->node_type && hca->node_type[0] == '7') ||
+	       nca_same(port->link_layer, "Unspecified");
+}
+
+bool nca_port_is_live(const struct nca_port_state *p)
+{
+	return !nca_port_is_plugin(p->hca, p->port) &&
+	       !(p->hca->node_type && p->hca->node_type[0] == '4') &&
+	       (!p->port->state || streq(p->port->state, "ACTIVE"));
+}
+
+static bool is_ethernet(const struct nca_port_state *p)
+{
+	return nca_same(p->port->link_layer, "Ethernet");
+}
+
+static void reject(struct nca_step *step, struct nca_port_state *p, enum nca_rule rule,
+		   const char *text)
+{
+	nca_step_judge_port(
+		step, p, rule,
+		text ? nca_step_text(step, "%s port %d: %s", p->hca->name, p->port->port, text)
+		     : NULL);
+}
+
+static bool opens_known(const struct nca_node *node)
+{
+	const struct nca_hca *hca;
+
+	NCA_FOREACH(hca, node->hcas)
+		if (hca->uverbs_opens == 1)
+			return true;
+	return false;
+}
+
+static void judge_open(struct nca_step *step, const struct nca_node *node, struct nca_port_state *p)
+{
+	if (nca_same(node->dev_infiniband, "absent"))
+		reject(step, p, NCA_RULE_NOT_OPENABLE,
+		       "the task has no /dev/infiniband and cannot open the device");
+	else if (p->hca->uverbs_opens == 0)
+		reject(step, p, NCA_RULE_NOT_OPENABLE,
+		       nca_step_text(step, "the task cannot open the device: %s",
+				     p->hca->uverbs_error ? p->hca->uverbs_error : "refused"));
+	else if (p->hca->uverbs_opens < 0 && opens_known(node))
+		reject(step, p, NCA_RULE_NOT_OPENABLE,
+		       "it is not among the devices that the task was seen to open");
+}
+
+static void judge_state(struct nca_step *step, struct nca_port_state *p)
+{
+	const struct nca_port *port = p->port;
+
+	if (port->state && !streq(port->state, "ACTIVE"))
+		reject(step, p, NCA_RULE_PORT_DOWN,
+		       nca_step_text(step, "%s (%s)", port->state,
+				     port->phys_state ? port->phys_state : "unknown"));
+	else if (nca_same(port->link_layer, "InfiniBand") &&
+		 (port->lid == 0 || port->lid == 65535 || port->sm_lid == 0))
+		reject(step, p, NCA_RULE_NO_SUBNET_MANAGER,
+		       nca_step_text(step, "LID %d, SM LID %d: no subnet manager has set it up",
+				     port->lid, port->sm_lid));
+}
+
+static void judge_gid(struct nca_step *step, const struct nca_node_state *node,
+		      struct nca_port_state *p)
+{
+	if (!is_ethernet(p) || !p->port->gids.v)
+		return;
+	p->gid[0] = nca_gid_best(node, p->port, 4);
+	p->gid[1] = nca_gid_best(node, p->port, 6);
+	if (!p->gid[0] && !p->gid[1])
+		reject(step, p, NCA_RULE_NO_GID,
+		       nca_step_text(step,
+				     "none of %zu GIDs is RoCE v2 with a routable address that "
+				     "an interface of this network namespace holds",
+				     p->port->gids.n));
+}
+
+/* For RoCE the driver's rate stops at 100 Gb/s on older kernels (linux-6.1 ib_get_eth_speed()): the
+ * netdev may know more. */
+static double port_rate(const struct nca_node *node, const struct nca_port_state *p)
+{
+	const struct nca_link *link = nca_node_link(node, p->port->netdev);
+	double rate = p->port->rate_gbps;
+
+	if (is_ethernet(p) && link && nca_same(link->kind, "ether") &&
+	    link->speed_mbps / 1000.0 > rate)
+		rate = link->speed_mbps / 1000.0;
+	return rate;
+}
+
+static void judge_port(struct nca_step *step, const struct nca_node_state *node,
+		       struct nca_port_state *p)
+{
+	if (nca_port_is_plugin(p->hca, p->port))
+		reject(step, p, NCA_RULE_PLUGIN_FABRIC, "not for NCCL's own transport");
+	else if (p->hca->node_type && p->hca->node_type[0] == '4')
+		reject(step, p, NCA_RULE_IWARP, "iWARP");
+	else if (nca_same(nca_topo_vpd(node->node, p->hca, "SMDL"), "SW_MNG"))
+		reject(step, p, NCA_RULE_MANAGEMENT, "manages the NVLink switches");
+	judge_open(step, node->node, p);
+	judge_state(step, p);
+	judge_gid(step, node, p);
+	p->rate = port_rate(node->node, p);
+	p->level = nca_topo_nearest(node->node, p->hca);
+}
+
+static void judge_shadowed(struct nca_step *step, struct nca_node_state *node)
+{
+	struct nca_port_state *p, *pf;
+
+	NCA_FOREACH(p, node->ports)
+		NCA_FOREACH(pf, node->ports)
+			if (pf->rule == NCA_RULE_NONE && nca_same(p->hca->physfn, pf->hca->pci))
+				reject(step, p, NCA_RULE_SHADOWED,
+				       nca_step_text(step, "a VF of %s", pf->hca->name));
+}
+
+static int judge_node(struct nca_step *step, struct nca_node_state *node)
+{
+	const struct nca_hca *hca;
+	const struct nca_port *port;
+	struct nca_port_state *p;
+
+	NCA_FOREACH(hca, node->node->hcas)
+		NCA_FOREACH(port, hca->ports) {
+			p = NCA_APPEND(step->pool, node->ports);
+			if (!p)
+				return -ENOMEM;
+			p->hca = hca;
+			p->port = port;
+		}
+	NCA_FOREACH(p, node->ports)
+		judge_port(step, node, p);
+	judge_shadowed(step, node);
+	return 0;
+}
+
+static size_t matches(const struct nca_node_state *node, const char *list)
+{
+	const struct nca_port_state *p;
+	size_t n = 0;
+
+	NCA_FOREACH(p, node->ports)
+		n += p->rule == NCA_RULE_NONE && nca_names_match(list, p->hca->name, p->port->port);
+	return n;
+}
+
+/* What somebody set is kept if it can work. */
+static void judge_user(struct nca_step *step, struct nca_node_state *node)
+{
+	const char *list = nca_step_set(node, "NCCL_IB_HCA");
+	struct nca_port_state *p;
+
+	if (!list || !*list)
+		return;
+	if (!matches(node, list)) {
+		nca_step_warn(step, "env-no-hca", "NCCL_IB_HCA", node->node->name,
+			      nca_step_text(step,
+					    "NCCL_IB_HCA=%s (set by %s) matches no usable HCA of "
+					    "the node: NCCL would silently use TCP. Unset it, or "
+					    "name devices that exist",
+					    list, nca_step_setter(node)));
+		return;
+	}
+	node->user_hcas = true;
+	NCA_FOREACH(p, node->ports)
+		if (!nca_names_match(list, p->hca->name, p->port->port))
+			reject(step, p, NCA_RULE_USER_HCA,
+			       nca_step_text(step, "NCCL_IB_HCA is set to %s", list));
+}
+
+int nca_ports_judge(struct nca_step *step)
+{
+	struct nca_node_state *node;
+	int rc = 0;
+
+	NCA_FOREACH(node, step->nodes)
+		rc = rc ? rc : judge_node(step, node);
+	NCA_FOREACH(node, step->nodes)
+		judge_user(step, node);
+	return rc;
+}

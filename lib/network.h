@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A network that joins all nodes of a step: one candidate of each. */
+#ifndef NCA_NETWORK_H
+#define NCA_NETWORK_H
+
+#include "step.h"
+
+struct nca_network {
+	struct nca_candidate *seed;    /* of the first node */
+	struct nca_candidate **member; /* one per node */
+	int value[NCA_VALUES];	       /* the worst of all nodes, -1 where one is unknown */
+	const char *broken;	       /* why it does not join all nodes; NULL: it does */
+};
+
+typedef NCA_LIST(struct nca_network) nca_networks;
+
+/* Which of the rules compares networks of this step: nca_rules_control or nca_rules_data. */
+const enum nca_rule *nca_network_order(const struct nca_step *step);
+
+/* Fills the values of all candidates, except SUBNET, which a network decides. -ENOMEM. */
+int nca_network_values(struct nca_step *step);
+
+/* The rule by which a is better (> 0, *rule) or worse (< 0) than b; 0: equal in all. */
+int nca_network_compare(const enum nca_rule *order, const int *a, const int *b,
+			enum nca_rule *rule);
+
+/* Decision rows of all candidates, given the network that won and the rule that decided. */
+void nca_network_rows(struct nca_step *step, const nca_networks *all, const struct nca_network *won,
+		      enum nca_rule rule);
+
+/* No network joins all nodes: refuses where that is proven, else takes the likeliest candidates and
+ * says so. */
+void nca_network_fail(struct nca_step *step, const nca_networks *all);
+
+/* The kernel's order of two interfaces, by index, then by name. */
+bool nca_link_is_before(const struct nca_link *a, const struct nca_link *b);
+
+/* May the candidate still be chosen? */
+static inline bool nca_candidate_open(const struct nca_candidate *c)
+{
+	return c->state->rule == NCA_RULE_NONE && !c->duplicate;
+}
+
+#endif

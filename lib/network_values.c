@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the candidates are worth, rule by rule. */
+#include <errno.h>
+
+#include "network.h"
+
+#define VALUE(c, rule) ((c)->value[(rule)-NCA_RULE_FAMILY])
+
+struct nca_ips {
+	struct nca_ip *v;
+	size_t n;
+};
+
+static int compare_ips(const void *a, const void *b)
+{
+	return nca_ip_compare(a, b);
+}
+
+/* What the node names resolve to, as the first two nodes see it: the second knows the first's. */
+static int read_node_addresses(struct nca_step *step, struct nca_ips *ret)
+{
+	const struct nca_peer *peer;
+	size_t i, k;
+
+	for (i = 0; i < step->nodes.n && i < 2; i++)
+		NCA_FOREACH(peer, step->nodes.v[i].node->peers)
+			for (k = 0; k < peer->addresses.n; k++) {
+				struct nca_ip ip, *slot;
+
+				if (nca_ip_parse(peer->addresses.v[k], &ip))
+					continue;
+				slot = NCA_APPEND(step->pool, *ret);
+				if (!slot)
+					return -ENOMEM;
+				*slot = ip;
+			}
+	if (ret->n)
+		qsort(ret->v, ret->n, sizeof(*ret->v), compare_ips);
+	return 0;
+}
+
+static bool is_rail(const struct nca_node_state *node, const struct nca_link *link)
+{
+	size_t i;
+
+	for (i = 0; i < node->rails.n; i++)
+		if (nca_topo_uses(node->node, link, node->rails.v[i]->hca, node->rails.v[i]->port))
+			return true;
+	return false;
+}
+
+/* A bond survives the loss of a port; IPoIB is slow and its fabric is for RDMA. */
+static int kind_value(const struct nca_link *link)
+{
+	if (nca_same(link->kind, "infiniband"))
+		return 0;
+	return nca_same(link->kind, "bond") ? 2 : 1;
+}
+
+static int master_value(const struct nca_node_state *node, const struct nca_candidate *c,
+			const struct nca_ip *master, bool first)
+{
+	if (!master->family)
+		return 0;
+	return first ? !nca_ip_compare(&c->ip, master)
+		     : nca_routes_via(&node->routes, c->state->link->name, master);
+}
+
+static void fill(struct nca_step *step, const struct nca_node_state *node, struct nca_candidate *c,
+		 const struct nca_ips *names, const struct nca_ip *master)
+{
+	const struct nca_link *link = c->state->link;
+
+	VALUE(c, NCA_RULE_FAMILY) = c->ip.family == 4;
+	VALUE(c, NCA_RULE_MASTER_ADDR) = master_value(node, c, master, node == step->nodes.v);
+	VALUE(c, NCA_RULE_NODE_ADDRESS) =
+		names->n && bsearch(&c->ip, names->v, names->n, sizeof(*names->v), compare_ips);
+	VALUE(c, NCA_RULE_NOT_RAIL) = !is_rail(node, link);
+	VALUE(c, NCA_RULE_PHYSICAL) = nca_topo_physical(node->node, link);
+	VALUE(c, NCA_RULE_SPEED) = nca_topo_speed(node->node, link);
+	VALUE(c, NCA_RULE_MTU) = link->mtu;
+	VALUE(c, NCA_RULE_DEFAULT_ROUTE) =
+		nca_routes_default(&node->routes, link->name, c->ip.family);
+	VALUE(c, NCA_RULE_KIND) = kind_value(link);
+}
+
+int nca_network_values(struct nca_step *step)
+{
+	const char *set = nca_step_set(step->nodes.v, "MASTER_ADDR");
+	struct nca_ip master = {0};
+	struct nca_ips names = {0};
+	struct nca_node_state *node;
+	struct nca_candidate *c;
+	int rc = read_node_addresses(step, &names);
+
+	if (set && nca_ip_parse(set, &master))
+		master.family = 0;
+	NCA_FOREACH(node, step->nodes)
+		NCA_FOREACH(c, node->candidates)
+			if (!rc && nca_candidate_open(c))
+				fill(step, node, c, &names, &master);
+	return rc;
+}
+
+bool nca_link_is_before(const struct nca_link *a, const struct nca_link *b)
+{
+	return a->ifindex != b->ifindex ? a->ifindex < b->ifindex : strcmp(a->name, b->name) < 0;
+}
+
+const enum nca_rule *nca_network_order(const struct nca_step *step)
+{
+	return streq(step->plan->net, "Socket") ? nca_rules_data : nca_rules_control;
+}
+
+int nca_network_compare(const enum nca_rule *order, const int *a, const int *b, enum nca_rule *rule)
+{
+	for (; *order != NCA_RULE_NONE; order++) {
+		int x = a[*order - NCA_RULE_FAMILY], y = b[*order - NCA_RULE_FAMILY];
+
+		*rule = *order;
+		if (x >= 0 && y >= 0 && x != y)
+			return x > y ? 1 : -1;
+	}
+	*rule = NCA_RULE_FIRST;
+	return 0;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The decision, stage by stage. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <strings.h>
+
+#include <nca/rendezvous.h>
+
+#include "step.h"
+
+int nca_plan_warn(struct nca_plan *plan, struct nca_pool *pool, const char *code, const char *node,
+		  const char *fmt, ...)
+{
+	struct nca_warning *w = NCA_APPEND(pool, plan->warnings);
+	va_list ap;
+	char *text;
+	int n;
+
+	if (!w)
+		return -ENOMEM;
+	va_start(ap, fmt);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	text = n < 0 ? NULL : nca_pool_alloc(pool, (size_t)n + 1);
+	*w = (struct nca_warning){(char *)code, (char *)node, text ? text : ""};
+	if (!text)
+		return -ENOMEM;
+	va_start(ap, fmt);
+	vsnprintf(text, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	return 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int check_job(const struct nca_job *job, struct nca_pool *pool, struct nca_error *err)
+{
+	char **names = nca_pool_alloc(pool, job->nodes.n * sizeof(*names));
+	size_t i;
+
+	if (!names)
+		return nca_fail(err, -ENOMEM, "out of memory");
+	if (!job->nodes.n)
+		return nca_fail(err, -EINVAL, "the job has no nodes");
+	for (i = 0; i < job->nodes.n; i++)
+		names[i] = job->nodes.v[i].name;
+	qsort(names, job->nodes.n, sizeof(*names), compare_names);
+	for (i = 1; i < job->nodes.n; i++)
+		if (streq(names[i - 1], names[i]))
+			return nca_fail(err, -EINVAL, "two nodes are named %s", names[i]);
+	return 0;
+}
+
+/* RDMA is switched off by somebody. */
+static bool is_refused(const struct nca_node_state *node)
+{
+	const char *net = nca_step_set(node, "NCCL_NET");
+	const char *off = nca_step_set(node, "NCCL_IB_DISABLE");
+
+	return (net && strcasecmp(net, "Socket") == 0) || (off && *off && !streq(off, "0"));
+}
+
+static int begin(struct nca_step *step)
+{
+	const struct nca_job *job = step->job;
+	const struct nca_node *node;
+	struct nca_plan *plan = nca_pool_alloc(step->pool, sizeof(*plan));
+	int rc = 0;
+
+	step->nodes.v = nca_pool_alloc(step->pool, job->nodes.n * sizeof(*step->nodes.v));
+	step->plan = plan;
+	if (!plan || !step->nodes.v)
+		return -ENOMEM;
+	plan->verdict = "choose";
+	plan->confidence = "sure";
+	plan->net = "none";
+	plan->nodes.v = nca_pool_alloc(step->pool, job->nodes.n * sizeof(*plan->nodes.v));
+	plan->nodes.n = plan->nodes.v ? job->nodes.n : 0;
+	plan->warnings.v = nca_pool_alloc(step->pool, 4 * sizeof(*plan->warnings.v));
+	if (!plan->nodes.v || !plan->warnings.v)
+		return -ENOMEM;
+	NCA_FOREACH(node, job->nodes) {
+		struct nca_pair *empty = nca_pool_alloc(step->pool, 0);
+		struct nca_node_state *state = &step->nodes.v[step->nodes.n++];
+
+		plan->nodes.v[step->nodes.n - 1].env.v = empty;
+		rc = rc || empty ? rc : -ENOMEM;
+
+		state->node = node;
+		rc = rc ? rc : nca_routes_read(node, step->pool, &state->routes);
+		step->rdma_refused = step->rdma_refused || is_refused(state);
+	}
+	return rc;
+}
+
+static int decide(struct nca_step *step)
+{
+	int rc = nca_links_judge(step);
+
+	rc = rc ? rc : nca_ports_judge(step);
+	if (rc)
+		return rc;
+	nca_ports_filter(step);
+	rc = nca_rails_agree(step);
+	if (rc)
+		return rc;
+	nca_transport_choose(step);
+	rc = nca_network_agree(step);
+	if (rc)
+		return rc;
+	nca_env_check(step);
+	if (step->opt->inject != NCA_INJECT_RDZV)
+		nca_env_net(step);
+	nca_checks_run(step);
+	return 0;
+}
+
+/* A step on one node: nothing is chosen, every row says so. */
+static int decide_alone(struct nca_step *step)
+{
+	struct nca_node_state *node = step->nodes.v;
+	struct nca_link_state *link;
+	struct nca_port_state *port;
+	int rc = nca_links_judge(step);
+
+	rc = rc ? rc : nca_ports_judge(step);
+	if (rc)
+		return rc;
+	NCA_FOREACH(link, node->links)
+		nca_step_judge_link(
+			step, link, NCA_RULE_ONE_NODE,
+			nca_step_text(step, "%s: the step runs on one node", link->link->name));
+	NCA_FOREACH(port, node->ports)
+		nca_step_judge_port(
+			step, port, NCA_RULE_ONE_NODE,
+			nca_step_text(step, "%s: the step runs on one node", port->hca->name));
+	step->plan->warnings.n = 0;
+	return 0;
+}
+
+int nca_plan_make(const struct nca_job *job, const struct nca_options *opt, const nca_bans *bans,
+		  struct nca_pool *pool, struct nca_plan **ret, struct nca_error *err)
+{
+	struct nca_step step = {.job = job, .opt = opt, .bans = bans, .pool = pool};
+	int rc = check_job(job, pool, err);
+
+	if (rc)
+		return rc;
+	rc = begin(&step);
+	if (!rc)
+		rc = job->nnodes <= 1 && job->nodes.n == 1 ? decide_alone(&step) : decide(&step);
+	nca_step_count(&step);
+	rc = rc ? rc : nca_plan_fill(&step);
+	if (rc || step.no_memory)
+		return nca_fail(err, -ENOMEM, "out of memory");
+	rc = nca_rendezvous_plan(job, opt, step.plan, pool, err);
+	if (!rc)
+		*ret = step.plan;
+	return rc;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A step while it is decided: for every node what is still possible and why the rest is not. Each
+ * stage of the planner (links, ports, rails, networks, variables, checks) reads what the stages
+ * before it left and writes its own part; see nca_plan_make().
+ */
+#ifndef NCA_STEP_H
+#define NCA_STEP_H
+
+#include <nca/plan.h>
+#include <nca/route.h>
+#include <nca/topo.h>
+
+#include "rules.h"
+
+struct nca_link_state {
+	const struct nca_link *link;
+	enum nca_rule rule; /* NONE: still a candidate */
+	const char *text;
+};
+
+/* Values by which networks are compared: those of the rules FAMILY to DEFAULT_ROUTE. */
+#define NCA_VALUES (NCA_RULE_FIRST - NCA_RULE_FAMILY)
+
+/* An address over which NCCL would use an interface if told its name. */
+struct nca_candidate {
+	struct nca_link_state *state;
+	struct nca_ip ip;
+	struct nca_prefix net;
+	bool duplicate;
+	int value[NCA_VALUES]; /* bigger is better; -1 unknown */
+};
+
+struct nca_port_state {
+	const struct nca_hca *hca;
+	const struct nca_port *port;
+	enum nca_rule rule; /* NONE: still a candidate */
+	const char *text;
+	const struct nca_gid *gid[2]; /* best IPv4 and best IPv6 GID, NULL where there is none */
+	double rate;		      /* Gb/s, -1 unknown */
+	enum nca_level level;	      /* of the nearest GPU */
+};
+
+struct nca_node_state {
+	const struct nca_node *node;
+	struct nca_routes routes;
+	NCA_LIST(struct nca_link_state) links;
+	NCA_LIST(struct nca_candidate) candidates;
+	NCA_LIST(struct nca_port_state) ports;
+	NCA_LIST(struct nca_port_state *) rails; /* in rail order */
+	const struct nca_candidate *chosen;
+	bool user_ifname; /* NCCL_SOCKET_IFNAME is set and works */
+	bool user_hcas;	  /* NCCL_IB_HCA is set and works */
+};
+
+/* Warnings of one cause are one, which counts its nodes. */
+struct nca_cause {
+	const char *code, *key;
+	size_t warning; /* index in plan->warnings */
+	int nodes;
+};
+
+struct nca_step {
+	const struct nca_job *job;
+	const struct nca_options *opt;
+	const nca_bans *bans;
+	struct nca_pool *pool;
+	struct nca_plan *plan;
+	NCA_LIST(struct nca_node_state) nodes;
+	NCA_LIST(struct nca_cause) causes;
+	int gid_family;	   /* of the rails: 4 or 6, 0 on InfiniBand */
+	bool rdma_lost;	   /* RDMA was there and is not used, against nobody's wish */
+	bool rdma_refused; /* somebody set NCCL_NET=Socket or NCCL_IB_DISABLE=1 */
+	bool no_memory;
+};
+
+/* A formatted text of the step's pool; NULL, noted in no_memory, where memory is short. */
+char *nca_step_text(struct nca_step *step, const char *fmt, ...) NCA_PRINTF(2, 3);
+
+/* Decides a link or a port, unless it is decided already. */
+void nca_step_judge_link(struct nca_step *step, struct nca_link_state *link, enum nca_rule rule,
+			 char *text);
+void nca_step_judge_port(struct nca_step *step, struct nca_port_state *port, enum nca_rule rule,
+			 char *text);
+
+/* Warns once per code and key; the text is the first node's, later nodes are counted. Node NULL:
+ * the whole step. */
+void nca_step_warn(struct nca_step *step, const char *code, const char *key, const char *node,
+		   char *text);
+
+/* Adds to the warnings how many other nodes they hold for. */
+void nca_step_count(struct nca_step *step);
+
+/* "refuse" wins over "fallback", "fallback" over "choose". */
+void nca_step_verdict(struct nca_step *step, const char *verdict);
+
+/* Sets a variable of a node's tasks. What somebody has set stays; nca_step_replace() is for values
+ * that cannot work, after a warning. */
+void nca_step_setenv(struct nca_step *step, size_t node, const char *name, char *value);
+void nca_step_replace(struct nca_step *step, size_t node, const char *name, char *value);
+
+/* The network of a RoCE rail's GID, and the netdev that sends for it; false: not known. */
+bool nca_rail_network(const struct nca_step *step, const struct nca_node_state *node,
+		      const struct nca_port_state *rail, struct nca_prefix *net, const char **ndev);
+
+/* The stages, in this order. */
+int nca_links_judge(struct nca_step *step);
+int nca_ports_judge(struct nca_step *step);
+void nca_ports_filter(struct nca_step *step);
+int nca_rails_agree(struct nca_step *step);
+void nca_transport_choose(struct nca_step *step);
+int nca_network_agree(struct nca_step *step);
+void nca_checks_run(struct nca_step *step);
+void nca_env_check(struct nca_step *step);
+void nca_env_net(struct nca_step *step);
+int nca_plan_fill(struct nca_step *step);
+
+/* What somebody set on the node, NULL where nobody did; empty counts as set. */
+const char *nca_step_set(const struct nca_node_state *node, const char *variable);
+
+/* Who set it: "the user", "the image", "nccl.conf". */
+const char *nca_step_setter(const struct nca_node_state *node);
+
+/* The best routable RoCE v2 GID of a family (4 or 6) of a port, NULL where there is none. */
+const struct nca_gid *nca_gid_best(const struct nca_node_state *node, const struct nca_port *port,
+				   int family);
+
+/*
+ * The GID that NCCL 2.21 and newer take by themselves (ncclUpdateGidIndex()): the first routable
+ * RoCE v2 GID of the family (4, or what NCCL_IB_ADDR_FAMILY says) in the range (NULL: any). NULL:
+ * none, so index 0.
+ */
+const struct nca_gid *nca_gid_auto(const struct nca_port *port, int family,
+				   const struct nca_prefix *range);
+
+/* The agreed GID of a rail, NULL on InfiniBand or where the table was not read. */
+const struct nca_gid *nca_rail_gid(const struct nca_step *step, const struct nca_port_state *rail);
+
+/* NCCL's version of a node as 10000 * major + 100 * minor + patch; -1 unknown. */
+int nca_version_nccl(const struct nca_node *node);
+
+/* May the port carry RDMA of NCCL as far as kind and state go: a verbs port that is not down? */
+bool nca_port_is_live(const struct nca_port_state *port);
+bool nca_port_is_plugin(const struct nca_hca *hca, const struct nca_port *port);
+
+#endif

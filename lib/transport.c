@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What carries the data of the step: InfiniBand, RoCE, a vendor's plug-in or TCP; and what is said
+ * when RDMA that is there stays unused. */
+#include "step.h"
+
+/* Was this port meant for RDMA and is only kept from it? A RoCE port with an empty GID table is
+ * the twin of a virtual machine's Ethernet, no more (Azure's accelerated networking). */
+static bool is_lost(const struct nca_port_state *p)
+{
+	if (!nca_port_is_live(p))
+		return false;
+	return p->rule == NCA_RULE_TCP || p->rule == NCA_RULE_NONE ||
+	       p->rule == NCA_RULE_NOT_OPENABLE || p->rule == NCA_RULE_LINK_LAYER ||
+	       p->rule == NCA_RULE_MISSING_RAIL || (p->rule == NCA_RULE_NO_GID && p->port->gids.n);
+}
+
+static bool any_lost(const struct nca_step *step)
+{
+	const struct nca_node_state *node;
+	const struct nca_port_state *p;
+
+	NCA_FOREACH(node, step->nodes)
+		NCA_FOREACH(p, node->ports)
+			if (is_lost(p))
+				return true;
+	return false;
+}
+
+/* Slingshot has no verbs device: its Ethernet driver tells (HPE, cxi_ss1). */
+static bool has_plugin_fabric(const struct nca_node *node)
+{
+	const struct nca_link *link;
+	const struct nca_hca *hca;
+	const struct nca_port *port;
+
+	NCA_FOREACH(link, node->interfaces)
+		if (link->driver && nca_has_prefix(link->driver, "cxi"))
+			return true;
+	NCA_FOREACH(hca, node->hcas)
+		NCA_FOREACH(port, hca->ports)
+			if (nca_port_is_plugin(hca, port))
+				return true;
+	return false;
+}
+
+static bool all_plugin(const struct nca_step *step)
+{
+	const struct nca_node_state *node;
+
+	NCA_FOREACH(node, step->nodes)
+		if (!has_plugin_fabric(node->node))
+			return false;
+	return true;
+}
+
+/* The port that explains best why a node has no RDMA. */
+static const struct nca_port_state *reason(const struct nca_node_state *node)
+{
+	const struct nca_port_state *p, *best = NULL;
+
+	NCA_FOREACH(p, node->ports)
+		if (!best || (is_lost(p) && !is_lost(best)))
+			best = p;
+	return best;
+}
+
+static void warn_node(struct nca_step *step, const struct nca_node_state *node)
+{
+	const struct nca_port_state *p = reason(node);
+	const char *name = node->node->name;
+
+	if (!p)
+		nca_step_warn(step, "no-rdma", "none", name,
+			      nca_step_text(step,
+					    "%s has no HCA, so the whole step uses TCP. Leave it "
+					    "out with --exclude=%s to use RDMA",
+					    name, name));
+	else if (p->rule == NCA_RULE_NOT_OPENABLE)
+		nca_step_warn(step, "hca-not-openable", "", name,
+			      nca_step_text(step,
+					    "%s, so the whole step uses TCP. Give the task "
+					    "/dev/infiniband/uverbs* (container mounts, device "
+					    "cgroup) on %s",
+					    p->text, name));
+	else
+		nca_step_warn(step, "no-rdma", nca_rules[p->rule].word, name,
+			      nca_step_text(step,
+					    "%s has no HCA port that this step can use (%s), so "
+					    "the whole step uses TCP",
+					    name, p->text ? p->text : p->hca->name));
+}
+
+/* A port that only the agreement of the nodes rules out. */
+static const struct nca_port_state *usable(const struct nca_node_state *node)
+{
+	const struct nca_port_state *p;
+
+	NCA_FOREACH(p, node->ports)
+		if (p->rule == NCA_RULE_TCP)
+			return p;
+	return NULL;
+}
+
+static const char *layer(const struct nca_port_state *p)
+{
+	return p && p->port->link_layer ? p->port->link_layer : "unknown";
+}
+
+/* Every node has usable ports, but not all have those of one fabric. */
+static void warn_fabrics(struct nca_step *step)
+{
+	const struct nca_node_state *node, *first = step->nodes.v, *other = first;
+
+	NCA_FOREACH(node, step->nodes)
+		if (other == first && !streq(layer(usable(node)), layer(usable(first))))
+			other = node;
+	nca_step_warn(
+		step, "no-common-rail", "", other->node->name,
+		nca_step_text(step,
+			      "no fabric is usable on all nodes: %s has %s, %s has %s; so the "
+			      "whole step uses TCP",
+			      first->node->name, layer(usable(first)), other->node->name,
+			      layer(usable(other))));
+}
+
+static bool any_missing(const struct nca_step *step)
+{
+	const struct nca_node_state *node;
+	const struct nca_port_state *p;
+
+	NCA_FOREACH(node, step->nodes)
+		NCA_FOREACH(p, node->ports)
+			if (p->rule == NCA_RULE_MISSING_RAIL)
+				return true;
+	return false;
+}
+
+static void lose(struct nca_step *step)
+{
+	const struct nca_node_state *node;
+	bool all = true, missing = any_missing(step);
+
+	step->rdma_lost = true;
+	NCA_FOREACH(node, step->nodes)
+		if (!usable(node)) {
+			all = false;
+			if (!missing)
+				warn_node(step, node);
+		}
+	if (missing)
+		nca_step_warn(step, "no-common-rail", "", NULL,
+			      nca_step_text(step, "every rail is missing on some node, so the "
+						  "whole step uses TCP"));
+	else if (all)
+		warn_fabrics(step);
+	nca_step_verdict(step, step->opt->fallback_fail > 0 ? "refuse" : "fallback");
+}
+
+/* IPv4 if every rail of every node has such a GID: one NCCL_IB_ADDR_FAMILY holds for a process. */
+static int common_family(const struct nca_step *step)
+{
+	const struct nca_node_state *node;
+	bool all4 = true, any = false;
+	size_t i;
+
+	NCA_FOREACH(node, step->nodes)
+		for (i = 0; i < node->rails.n; i++) {
+			const struct nca_port_state *p = node->rails.v[i];
+
+			any = any || p->gid[0] || p->gid[1];
+			all4 = all4 && (p->gid[0] || !p->gid[1]);
+		}
+	return !any ? 0 : all4 ? 4 : 6;
+}
+
+void nca_transport_choose(struct nca_step *step)
+{
+	const struct nca_node_state *first = step->nodes.v;
+
+	if (first->rails.n) {
+		step->gid_family = common_family(step);
+		step->plan->net =
+			nca_same(first->rails.v[0]->port->link_layer, "InfiniBand") ? "IB" : "RoCE";
+		return;
+	}
+	step->plan->net = "Socket";
+	if (step->rdma_refused)
+		return;
+	if (all_plugin(step))
+		step->plan->net = "plugin";
+	else if (any_lost(step))
+		lose(step);
+}
