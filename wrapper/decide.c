@@ -56,8 +56,7 @@ static void hold_range(const struct nca_decide *d, struct nca_hold *hold)
 	const char *set = nca_pairs_get(d->job->nodes.v[0].environment, "MASTER_PORT");
 	unsigned int port;
 
-	*hold = (struct nca_hold){d->order->opt.port_first, d->order->opt.port_last,
-				  d->job->id};
+	*hold = (struct nca_hold){d->order->opt.port_first, d->order->opt.port_last, d->job->id};
 	if (set && !nca_parse_u32(set, 1, 65535, &port))
 		hold->first = hold->last = (int)port;
 }

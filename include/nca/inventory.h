@@ -106,7 +106,7 @@ struct nca_port {
 	int max_mtu, active_mtu;
 	int lid, sm_lid;
 	char *netdev;
-	NCA_LIST(struct nca_gid) gids; /* populated entries only; unknown: no table was read */
+	NCA_LIST(struct nca_gid) gids;	    /* populated entries only; unknown: no table was read */
 	NCA_LIST(struct nca_pair) counters; /* sysfs ports/N/counters: link_downed */
 };
 

@@ -9,6 +9,6 @@
 
 /* IPv4 or IPv6, with "%scope" if there is one; no name is looked up. -EINVAL with the text. */
 int nca_sockaddr_parse(const char *text, int port, struct sockaddr_storage *ret, socklen_t *len,
-		      struct nca_error *err);
+		       struct nca_error *err);
 
 #endif

@@ -53,6 +53,7 @@ int main(void)
 	struct CMUnitTest tests[TABLE_MAX];
 	size_t n;
 	glob_t jobs;
+	int rc;
 
 	if (glob(JOBS_DIR "/*.json", 0, NULL, &jobs) || jobs.gl_pathc > TABLE_MAX)
 		return 1;
@@ -60,5 +61,7 @@ int main(void)
 		tests[n] = (struct CMUnitTest){.name = strrchr(jobs.gl_pathv[n], '/') + 1,
 					       .test_func = check,
 					       .initial_state = jobs.gl_pathv[n]};
-	return _cmocka_run_group_tests("digest", tests, n, NULL, NULL);
+	rc = _cmocka_run_group_tests("digest", tests, n, NULL, NULL);
+	globfree(&jobs);
+	return rc;
 }
