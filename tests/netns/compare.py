@@ -40,7 +40,8 @@ def compare_links(snapshot):
         check(f"{name} altnames", h.get("altnames", []), w.get("altnames", []))
         check(f"{name} flags", set(h["flags"]) - {"RUNNING"}, set(w["flags"]) - {"M-DOWN"})
         if kind_of(w) != "veth":
-            check(f"{name} link", h.get("link"), w.get("link"))
+            lower = w.get("link") or w.get("linkinfo", {}).get("info_data", {}).get("link")
+            check(f"{name} link", h.get("link"), lower)
         if kind_of(w) == "vlan":
             check(f"{name} vlan", h["vlan"]["id"], w["linkinfo"]["info_data"]["id"])
         if kind_of(w) == "bridge":
