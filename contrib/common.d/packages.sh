@@ -10,7 +10,7 @@ packages=(
 	libslurm-dev libhwloc-dev libibverbs-dev libmnl-dev libjansson-dev libsodium-dev
 	python3-docutils
 	# the lab and what runs in it
-	slurmctld slurmd slurm-client munge iproute2 util-linux procps ibverbs-providers
+	slurmctld slurmd slurm-client munge iproute2 netbase util-linux procps ibverbs-providers
 	python3 python3-torch
 	# to test
 	bats libcmocka-dev jq shellcheck clang-format

@@ -17,15 +17,15 @@ export OMP_NUM_THREADS=1
 # Debian's torchrun 1.13 fails under Python 3.11 with its own default for these.
 export PET_REDIRECTS=2 PET_TEE=2
 
+# Everything that is printed ends with an empty line.
 heading() {
-	printf '\n'
 	colour bold "$1"
 	printf '\n\n'
 }
 
 # paragraph <TEXT
 paragraph() {
-	fmt --width=$((width - 2)) | sed 's/^/  /'
+	fmt --uniform-spacing --width=$((width - 2)) | tr --squeeze-repeats ' ' | sed 's/^/  /'
 	echo
 }
 
@@ -40,6 +40,7 @@ show() {
 	(($# > 1)) || set -- "$1" cat
 	bash -o pipefail -c "$1" 2>&1 </dev/null | "${@:2}" | wrap || status=$?
 	printf '\n  %s after %d s\n' "$(verdict)" $((SECONDS - begin))
+	echo
 }
 
 # Python's tracebacks without the way to them
@@ -95,6 +96,7 @@ injected() {
 			printf "    %-36s %-20s %s\n", "", "node1", "node2"
 			for (i = 1; i <= rows; i++)
 				printf "    %-36s%-21s%s\n", order[i], value["node1", order[i]], value["node2", order[i]]
+			print ""
 		}'
 }
 
@@ -115,7 +117,6 @@ paragraph <<-'END'
 	Of tracebacks only the last line is shown.
 END
 show 'srun -N2 --ntasks-per-node=2 ./by-hand.sh python3 train.py --timeout 5' last_lines
-echo
 paragraph <<-'END'
 	The ranks on node2 know the address of node1 that its name resolves to, and get no answer there.
 END
@@ -133,12 +134,10 @@ launched=$status
 heading "5. What was injected"
 paragraph <<<"Into the two tasks of each node in 3:"
 injected on -N2 --ntasks-per-node=2
-echo
 paragraph <<<"Into the one task of each node in 4:"
 injected layout=node,nproc=2 -N2 --ntasks-per-node=1
 
 heading "6. Why"
 paragraph <<<"Every interface of every node, with the rule that decided:"
 show "srun --nccl-autoconf=explain -N2 true 2>&1 | grep -v '='"
-echo
 ((trained == 0 && launched == 0)) || fail "a training with --nccl-autoconf did not succeed: see above"

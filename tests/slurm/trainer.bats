@@ -41,7 +41,7 @@ trains() {
 fails_by_hand() {
 	run ! timeout 60 "$LAB" --plugin --split="$1" -- bash -c '
 		srun -w node1 ip -o -4 address show
-		srun -N2 --ntasks-per-node=2 $LAB_SRC/contrib/examples/by-hand.sh '"$TRAIN"' --timeout 4'
+		srun -N2 --ntasks-per-node=2 --kill-on-bad-exit $LAB_SRC/contrib/examples/by-hand.sh '"$TRAIN"' --timeout 4'
 	((status != 124))
 	local address
 	address=$(sed -n "s,^[0-9]*: $1 *inet \([0-9.]*\)/.*,\1,p" <<<"$output")
