@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The hub's connections. */
+#include <ctype.h>
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+
+#include <sodium.h>
 
 #include <nca/clock.h>
 #include <nca/hub.h>
@@ -17,6 +20,7 @@ struct member {
 	const struct nca_report *report;
 	char *answer;
 	bool watched_out; /* epoll waits for room to write */
+	bool excused;	  /* waits to hear whether the step runs */
 	struct member *next;
 };
 
@@ -32,6 +36,9 @@ struct nca_hub {
 	long long deadline; /* 0: none */
 	int gather_ms;
 	bool ended;
+	const char *excuse; /* NULL: none is believed */
+	bool dismissed;	    /* all that come are only told so */
+	const char *part;   /* what they are to publish, NULL: nothing */
 };
 
 static int watch(struct nca_hub *hub, int op, int fd, uint32_t events, void *data)
@@ -75,6 +82,11 @@ int nca_hub_open(int listen_fd, int life_fd, const uint8_t key[NCA_SECRET_BYTES]
 	}
 	*ret = hub;
 	return 0;
+}
+
+void nca_hub_set_excuse(struct nca_hub *hub, const char *excuse)
+{
+	hub->excuse = excuse;
 }
 
 static void drop_member(struct nca_hub *hub, struct member *m)
@@ -200,10 +212,30 @@ static int on_report(struct nca_hub *hub, struct member *m, const struct nca_fra
 	return 0;
 }
 
+static int send_dismissal(struct nca_hub *hub, struct member *m)
+{
+	const char *part = hub->part, *stop = NCA_EXCUSE_STOP;
+	int rc;
+
+	if (m->excused)
+		return part && send(m->ch.fd, stop, strlen(stop), MSG_NOSIGNAL) < 0 ? -errno
+										    : -ENODATA;
+	if (part)
+		rc = nca_channel_send(&m->ch, NCA_MSG_PART, part, strlen(part), NULL)
+			     ?: nca_channel_send(&m->ch, NCA_MSG_COMMIT, NULL, 0, NULL);
+	else
+		rc = nca_channel_send(&m->ch, NCA_MSG_DROP, NULL, 0, NULL);
+	return rc ? rc : flush(hub, m);
+}
+
 static int on_frame(struct nca_hub *hub, struct member *m, const struct nca_frame *f,
 		    struct nca_error *err)
 {
-	if (!m->hello && f->type == NCA_MSG_HELLO && !hub->awaited)
+	if (hub->dismissed)
+		return f->type == NCA_MSG_HELLO ? send_dismissal(hub, m) : 0;
+	if (m->hello && f->type == NCA_MSG_FAIL)
+		return nca_fail(err, -EIO, "%s", f->payload);
+	if (!m->hello && f->type == NCA_MSG_HELLO)
 		return on_hello(hub, m, f, err);
 	if (m->hello && !m->report && f->type == NCA_MSG_REPORT)
 		return on_report(hub, m, f, err);
@@ -212,6 +244,40 @@ static int on_frame(struct nca_hub *hub, struct member *m, const struct nca_fram
 	m->answer = strndup(f->payload, f->len);
 	hub->pending--;
 	return m->answer ? 0 : nca_fail(err, -ENOMEM, "out of memory");
+}
+
+static bool is_excuse(const struct member *m)
+{
+	size_t n = strlen(NCA_EXCUSE_MAGIC);
+
+	return !m->ch.ready && m->ch.in.used >= n &&
+	       memcmp(m->ch.in.data, NCA_EXCUSE_MAGIC, n) == 0;
+}
+
+/* 0: the rest of the line has not come. */
+static int on_excuse(struct nca_hub *hub, struct member *m, struct nca_error *err)
+{
+	size_t at = strlen(NCA_EXCUSE_MAGIC), len = m->ch.in.used - at;
+	char line[NCA_EXCUSE_MAX], *c;
+
+	if (len >= sizeof(line))
+		return -EBADMSG;
+	if (!memchr(m->ch.in.data + at, '\n', len))
+		return 0;
+	memcpy(line, m->ch.in.data + at, len);
+	line[len] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	if (!hub->excuse || strlen(hub->excuse) != NCA_EXCUSE_HEX ||
+	    strlen(line) < NCA_EXCUSE_HEX + 1 ||
+	    sodium_memcmp(line, hub->excuse, NCA_EXCUSE_HEX) != 0)
+		return -EBADMSG;
+	for (c = line; *c; c++)
+		if (iscntrl((unsigned char)*c))
+			*c = '?';
+	m->excused = true;
+	if (hub->dismissed)
+		send_dismissal(hub, m);
+	return nca_fail(err, -EHOSTDOWN, "%s", line + NCA_EXCUSE_HEX + 1);
 }
 
 static int read_member(struct nca_hub *hub, struct member *m, struct nca_error *err)
@@ -223,6 +289,8 @@ static int read_member(struct nca_hub *hub, struct member *m, struct nca_error *
 		return 0;
 	if (rc)
 		return nca_fail(err, rc, "the agent has ended");
+	if (is_excuse(m))
+		return on_excuse(hub, m, err);
 	while ((more = nca_channel_next(&m->ch, &f, err)) > 0) {
 		rc = on_frame(hub, m, &f, err);
 		if (rc)
@@ -246,14 +314,18 @@ static int on_member(struct nca_hub *hub, struct member *m, uint32_t events, str
 		rc = read_member(hub, m, &why);
 	if (!rc)
 		return 0;
-	if (m->hello)
-		rc = nca_fail(err, -ECONNRESET, "%s: %s", m->hello->name,
+	if (hub->dismissed)
+		rc = rc == -EHOSTDOWN ? nca_fail(err, rc, "%s", why.text) : 0;
+	else if (m->hello)
+		rc = nca_fail(err, rc == -EIO ? rc : -ECONNRESET, "%s: %s", m->hello->name,
 			      why.text[0] ? why.text : strerror(-rc));
-	else if (rc == -EPROTONOSUPPORT || rc == -EPROTO)
+	else if (rc == -EPROTONOSUPPORT || rc == -EPROTO || rc == -EHOSTDOWN)
 		nca_fail(err, rc, "%s", why.text);
 	else
 		rc = 0;
-	drop_member(hub, m);
+	/* Those are to hear how it goes on: see nca_hub_dismiss(). */
+	if (hub->dismissed || (rc != -EHOSTDOWN && rc != -EPROTO))
+		drop_member(hub, m);
 	return rc;
 }
 
@@ -298,16 +370,12 @@ static int wait_all(struct nca_hub *hub, struct nca_error *err)
 
 int nca_hub_gather(struct nca_hub *hub, int timeout_ms, struct nca_error *err)
 {
-	int rc;
-
 	hub->awaited = 0;
 	hub->deadline = 0;
 	hub->gather_ms = timeout_ms;
 	/* Until the first has come, at least that one is awaited. */
 	hub->pending = hub->nnodes ? hub->nnodes : 1;
-	rc = wait_all(hub, err);
-	stop_listening(hub);
-	return rc;
+	return wait_all(hub, err);
 }
 
 static int send_one(struct nca_hub *hub, size_t i, uint32_t type, const char *payload,
@@ -358,11 +426,36 @@ int nca_hub_ask(struct nca_hub *hub, uint32_t type, char *const *payloads, uint3
 	return rc == -ETIMEDOUT ? name_silent(hub, payloads, err) : rc;
 }
 
+/* 0: srun has ended. */
+static int wait_end(struct nca_hub *hub, int timeout_ms, struct nca_error *err)
+{
+	int rc = 0;
+
+	hub->deadline = timeout_ms < 0 ? 0 : nca_clock_ms() + timeout_ms;
+	while (!hub->ended && rc != -ETIMEDOUT && rc != -EHOSTDOWN)
+		rc = step(hub, err);
+	return hub->ended ? 0 : rc;
+}
+
+int nca_hub_dismiss(struct nca_hub *hub, const char *part, int timeout_ms, struct nca_error *err)
+{
+	struct member *m, *next;
+
+	hub->part = part;
+	for (m = hub->all; m && !hub->dismissed; m = next) {
+		next = m->next;
+		if ((m->ch.ready || m->excused) && send_dismissal(hub, m))
+			drop_member(hub, m);
+	}
+	hub->dismissed = true;
+	return wait_end(hub, timeout_ms, err);
+}
+
 int nca_hub_linger(struct nca_hub *hub, int timeout_ms)
 {
 	struct member *m, *next;
-	int rc = 0;
 
+	stop_listening(hub);
 	/* What could not be written at once is lost to a node that does not read: it has its own
 	 * limit. */
 	for (m = hub->all; m; m = next) {
@@ -370,8 +463,5 @@ int nca_hub_linger(struct nca_hub *hub, int timeout_ms)
 		if (m != hub->nodes[0])
 			drop_member(hub, m);
 	}
-	hub->deadline = timeout_ms < 0 ? 0 : nca_clock_ms() + timeout_ms;
-	while (!hub->ended && rc != -ETIMEDOUT)
-		rc = step(hub, NULL);
-	return hub->ended ? 0 : -ETIMEDOUT;
+	return wait_end(hub, timeout_ms, NULL);
 }

@@ -36,6 +36,20 @@ int nca_record_add(char *buf, size_t size, size_t *used, const char *prefix, con
 	return 0;
 }
 
+bool nca_is_mpi_daemon(const char *program)
+{
+	static const char *const names[] = {"orted", "prted", "hydra_pmi_proxy"};
+	size_t len = strcspn(program, " "), i, n;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		n = strlen(names[i]);
+		if (len >= n && strncmp(program + len - n, names[i], n) == 0 &&
+		    (len == n || program[len - n - 1] == '/'))
+			return true;
+	}
+	return false;
+}
+
 /* Not FUTEX_PRIVATE: the word is shared between processes. */
 static long futex(struct nca_mailbox *box, int op, uint32_t value, const struct timespec *timeout)
 {
@@ -46,8 +60,9 @@ void nca_mailbox_close(struct nca_mailbox *box, enum nca_mailbox_state state)
 {
 	uint32_t open = NCA_MAILBOX_OPEN;
 
-	if (atomic_compare_exchange_strong(&box->state, &open, (uint32_t)state))
-		futex(box, FUTEX_WAKE, INT_MAX, NULL);
+	/* Woken in any case: an agent out of order may have written the state and no more. */
+	atomic_compare_exchange_strong(&box->state, &open, (uint32_t)state);
+	futex(box, FUTEX_WAKE, INT_MAX, NULL);
 }
 
 enum nca_mailbox_state nca_mailbox_wait(struct nca_mailbox *box, int timeout_ms)

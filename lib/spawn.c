@@ -85,10 +85,21 @@ int nca_spawn_drop(const struct nca_spawn *s)
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
+/* Where Slurm's own tools find the cluster, for the hub; NULL: nowhere else than by default. */
+static char *slurm_conf(void)
+{
+	char **e;
+
+	for (e = environ; *e; e++)
+		if (nca_has_prefix(*e, "SLURM_CONF="))
+			return *e;
+	return NULL;
+}
+
 void nca_spawn_exec(const struct nca_spawn *s)
 {
 	char *const argv[] = {(char *)s->path, (char *)s->verb, NULL};
-	char *const envp[] = {NULL};
+	char *const envp[] = {s->drop ? NULL : slurm_conf(), NULL};
 
 	replace_stdio(s->drop);
 	reset_signals();

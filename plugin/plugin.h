@@ -18,6 +18,9 @@
 
 #define NCA_OPTION_NAME "nccl-autoconf"
 
+/* Slurm's own steps (slurm.h: SLURM_EXTERN_CONT, SLURM_BATCH_SCRIPT, SLURM_INTERACTIVE_STEP). */
+#define NCA_FIRST_SPECIAL_STEP 0xfffffff0u
+
 /* Of the list of names in NCA_MARKER_VARIABLE. */
 #define NCA_MARKER_MAX 1024
 
@@ -29,10 +32,13 @@ struct nca_plugin {
 	char user[1024]; /* value of --nccl-autoconf */
 	bool asked;	 /* the option was given */
 	int components;	 /* calls of init_post_opt in srun: one per component of a het step */
+	int listed;	 /* calls of init: plugstack.conf may name us twice, and all comes twice */
+	bool started;	 /* srun or a task has done its part */
 	int life_fd;	 /* srun: the hub lives as long as this is open */
 	struct nca_mailbox *box;
 	int wait_seconds;
-	pid_t watcher;
+	pid_t watcher; /* its process group, 0: none */
+	bool *over;    /* shared with it: it has nothing left to do */
 };
 
 extern struct nca_plugin nca_plugin;

@@ -27,6 +27,10 @@ static int on_option(int val, const char *arg, int remote)
 	(void)val;
 	if (remote || !is_submit_side())
 		return 0;
+	/* From salloc and sbatch a missing argument arrives as printf() writes it (22.05,
+	 * plugstack.c, _option_setenv). */
+	if (arg && streq(arg, "(null)"))
+		arg = NULL;
 	nca_options_init(&opt);
 	if (nca_options_parse(&opt, arg, NCA_FROM_USER, &err)) {
 		slurm_error("nccl-autoconf: --%s: %s", NCA_OPTION_NAME, err.text);
@@ -62,7 +66,7 @@ void nca_plugin_options(struct nca_options *opt)
 		    is_submit_side())
 			slurm_error("nccl-autoconf: plugstack.conf: %s (ignored)", err.text);
 	if (env && env[0] && nca_options_parse(opt, env, NCA_FROM_ENV, &err))
-		slurm_error("nccl-autoconf: %s=%s: %s (ignored)", NCA_OPTION_VARIABLE, env,
+		slurm_error("nccl-autoconf: %s=%.80s: %s (ignored)", NCA_OPTION_VARIABLE, env,
 			    err.text);
 	if (nca_plugin.asked)
 		nca_options_parse(opt, nca_plugin.user, NCA_FROM_USER, NULL);
@@ -73,6 +77,7 @@ int slurm_spank_init(spank_t sp, int ac, char **av)
 {
 	if (spank_context() == S_CTX_SLURMD || spank_context() == S_CTX_JOB_SCRIPT)
 		return 0;
+	nca_plugin.listed++;
 	nca_plugin.argc = ac;
 	nca_plugin.argv = av;
 	spank_option_register(sp, &option);
@@ -89,7 +94,9 @@ int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
 int slurm_spank_local_user_init(spank_t sp, int ac, char **av)
 {
 	(void)ac, (void)av;
-	nca_submit_start(sp);
+	if (!nca_plugin.started)
+		nca_submit_start(sp);
+	nca_plugin.started = true;
 	return 0;
 }
 
@@ -106,8 +113,9 @@ int slurm_spank_task_init(spank_t sp, int ac, char **av)
 	(void)ac, (void)av;
 	/* The return value of an optional plugin is ignored (plugstack.c, _do_call_stack): this is
 	 * the task's process. */
-	if (nca_plugin.box && nca_task_start(sp))
+	if (nca_plugin.box && !nca_plugin.started && nca_task_start(sp))
 		_exit(1);
+	nca_plugin.started = true;
 	return 0;
 }
 

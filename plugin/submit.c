@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* In srun: is the step one of ours? Then start the hub. */
 #include <errno.h>
-#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 
+#include <nca/number.h>
 #include <nca/start.h>
 
 #include "plugin.h"
@@ -34,18 +35,47 @@ static bool asks_for_gpus(const char *word)
 	return nca_has_prefix(word, "-G") || (word[0] == '-' && strstr(word, "gpu"));
 }
 
-/*
- * May this step have GPUs? srun itself does not say (22.05 leaves nothing in its environment), so:
- * a trace of them in the job's environment or on the command line. Only a reason to look: what the
- * nodes were given decides.
- */
-static bool may_have_gpus(void)
+/* getopt_long() takes a beginning that no other option shares. */
+static bool asks_for_terminal(const char *word)
 {
-	nca_autoclose int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-	char words[8192], **e;
-	const char *word;
-	size_t pos = 0;
-	ssize_t n = fd < 0 ? 0 : read(fd, words, sizeof(words) - 2);
+	return streq(word, "--pty") || streq(word, "--pt") || nca_has_prefix(word, "--pty=");
+}
+
+/* "The step starts the daemons of an mpirun" (srun of Slurm 23.11 and newer). */
+static bool asks_for_launcher(const char *word)
+{
+	return nca_has_prefix(word, "--external");
+}
+
+/*
+ * Does a word of srun's own command line, before the program's, say this? srun itself does not
+ * tell (22.05 leaves nothing in its environment).
+ */
+static bool srun_says(const struct step *s, bool (*says)(const char *word))
+{
+	FILE *in = fopen("/proc/self/cmdline", "re");
+	size_t size = 0, n = 0, i;
+	char *word = NULL;
+	bool found = false;
+
+	while (in && getdelim(&word, &size, '\0', in) > 0)
+		n++;
+	n -= n < (size_t)s->argc ? n : (size_t)s->argc;
+	if (in)
+		rewind(in);
+	for (i = 0; !found && i < n && getdelim(&word, &size, '\0', in) > 0; i++)
+		found = i > 0 && says(word);
+	if (in)
+		fclose(in);
+	free(word);
+	return found;
+}
+
+/* May this step have GPUs? A trace of them in the job's environment or on the command line: only a
+ * reason to look, what the nodes were given decides. */
+static bool may_have_gpus(const struct step *s)
+{
+	char **e;
 
 	for (e = environ; *e; e++) {
 		const char *equals = strchr(*e, '=');
@@ -55,26 +85,40 @@ static bool may_have_gpus(void)
 		     strstr(equals, "gpu=")))
 			return true;
 	}
-	memset(words + (n > 0 ? n : 0), 0, 2);
-	while ((word = nca_record_next(words, sizeof(words), &pos)))
-		if (asks_for_gpus(word))
-			return true;
-	return false;
+	return srun_says(s, asks_for_gpus);
+}
+
+/*
+ * Open MPI's mpirun in a batch script starts daemons on the other nodes only, and is itself the
+ * daemon of its own, where we are not: half of the nodes would be configured.
+ */
+static bool is_part_of_mpirun(const struct step *s)
+{
+	const char *all = getenv("SLURM_JOB_NUM_NODES");
+	unsigned int n;
+
+	return s->argc > 0 && nca_is_mpi_daemon(s->argv[0]) && getenv("SLURMD_NODENAME") && all &&
+	       !nca_parse_u32(all, 1, UINT_MAX, &n) && s->nnodes < n;
+}
+
+static void say_left(const struct nca_options *opt, const char *what)
+{
+	if (!nca_options_by_site(opt))
+		slurm_info("nccl-autoconf: %s is left as it is", what);
 }
 
 /* The table of doc/design.md, "what is done where", as far as srun can see it. */
 static bool is_wanted(const struct nca_options *opt, const struct step *s)
 {
-	if (!opt->on)
+	if (!opt->on || s->step >= NCA_FIRST_SPECIAL_STEP)
 		return false;
-	if (nca_plugin.components > 1) {
-		if (!nca_options_by_site(opt))
-			slurm_info("nccl-autoconf: a heterogeneous step is left as it is");
-		return false;
-	}
+	if (nca_plugin.components > nca_plugin.listed)
+		return say_left(opt, "a heterogeneous step"), false;
+	if (is_part_of_mpirun(s))
+		return say_left(opt, "a program that mpirun starts here and on other nodes"), false;
 	if (nca_options_by_site(opt))
-		return s->nnodes > 1 && may_have_gpus();
-	if (s->nnodes > 1 || s->ntasks > 1 || may_have_gpus())
+		return s->nnodes > 1 && may_have_gpus(s) && !srun_says(s, asks_for_terminal);
+	if (s->nnodes > 1 || s->ntasks > 1 || may_have_gpus(s))
 		return true;
 	return opt->layout != NCA_LAYOUT_AUTO || opt->trainer[0];
 }
@@ -88,6 +132,12 @@ static void set_ports(struct nca_start *start)
 		start->port_first = range[0];
 		start->port_last = range[1];
 	}
+}
+
+/* What runs in the tasks are no workers of a training, unless the user says so. */
+static bool is_only_network(const struct step *s)
+{
+	return srun_says(s, asks_for_terminal) || srun_says(s, asks_for_launcher);
 }
 
 static int start_hub(const struct nca_options *opt, const struct step *s, struct nca_error *err)
@@ -105,6 +155,7 @@ static int start_hub(const struct nca_options *opt, const struct step *s, struct
 		.argv = s->argv,
 		.argc = s->argc,
 		.seconds = opt->timeout,
+		.net = is_only_network(s),
 	};
 
 	snprintf(step, sizeof(step), "%u.%u", s->job, s->step);
@@ -134,8 +185,29 @@ void nca_submit_start(spank_t sp)
 			    NCA_OPTION_NAME);
 }
 
+static bool asks_for_async(const char *word)
+{
+	return nca_has_prefix(word, "--async");
+}
+
+/* srun --async (26.05) goes without the step's ever being ours, so that no hub could stay with it.
+ */
+static void say_async(void)
+{
+	const struct step unknown = {0};
+	struct nca_options opt;
+
+	if (!srun_says(&unknown, asks_for_async))
+		return;
+	nca_plugin_options(&opt);
+	if (opt.on)
+		say_left(&opt, "a step that srun does not wait for");
+}
+
 void nca_submit_end(void)
 {
+	if (!nca_plugin.started)
+		say_async();
 	if (nca_plugin.life_fd >= 0)
 		close(nca_plugin.life_fd);
 	nca_plugin.life_fd = -1;

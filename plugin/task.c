@@ -29,6 +29,9 @@ bool nca_task_may_set(const char *name)
 {
 	size_t i;
 
+	/* What the user says to us, and our own marker. */
+	if (nca_has_prefix(name, NCA_OPTION_VARIABLE))
+		return false;
 	for (i = 0; i < ARRAY_SIZE(allowed); i++) {
 		size_t n = strlen(allowed[i]);
 
@@ -44,6 +47,8 @@ static void mark(char *list, size_t size, const char *name)
 {
 	size_t n = strlen(list);
 
+	if (n + strlen(name) + 2 > size)
+		return;
 	snprintf(list + n, size - n, "%s%s", n ? "," : "", name);
 }
 
@@ -71,6 +76,15 @@ static bool is_first(spank_t sp)
 	int id;
 
 	return spank_get_item(sp, S_TASK_ID, &id) == ESPANK_SUCCESS && id == 0;
+}
+
+/* What concerns all nodes alike is said by one. */
+static bool is_first_of_all(spank_t sp)
+{
+	uint32_t node;
+
+	return is_first(sp) && spank_get_item(sp, S_JOB_NODEID, &node) == ESPANK_SUCCESS &&
+	       node == 0;
 }
 
 static int apply(spank_t sp, const struct nca_mailbox *box)
@@ -114,8 +128,10 @@ int nca_task_start(spank_t sp)
 		if (is_first(sp))
 			say_died(nca_plugin.box->status);
 		return 0;
+	case NCA_MAILBOX_EXCUSED:
+		return 0;
 	default:
-		if (is_first(sp))
+		if (is_first_of_all(sp))
 			slurm_error(
 				"nccl-autoconf: no answer within %d s; the task runs as without us",
 				nca_plugin.wait_seconds);

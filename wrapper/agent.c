@@ -125,6 +125,15 @@ int nca_agent_report(struct nca_agent *a, const struct nca_report *report, struc
 	return answer(a, NCA_MSG_REPORT, &nca_report_shape, report, NCA_DIGEST, err);
 }
 
+int nca_agent_fail(struct nca_agent *a, const struct nca_error *why)
+{
+	int rc = a->ch.ready ? nca_channel_send(&a->ch, NCA_MSG_FAIL, why->text, strlen(why->text),
+						NULL)
+			     : -ENOTCONN;
+
+	return rc ? rc : flush(a);
+}
+
 static int on_hold(struct nca_agent *a, const struct nca_hold *hold, struct nca_error *err)
 {
 	struct nca_hold held = {-1, -1, NULL};

@@ -25,6 +25,9 @@ int nca_agent_connect(struct nca_agent *a, const char *host, int port,
 int nca_agent_hello(struct nca_agent *a, const struct nca_hello *hello, struct nca_error *err);
 int nca_agent_report(struct nca_agent *a, const struct nca_report *report, struct nca_error *err);
 
+/* Tells the hub why this node cannot take part. -errno: it does not know. */
+int nca_agent_fail(struct nca_agent *a, const struct nca_error *why);
+
 /*
  * Answers until the hub decides. 1: publish a->part; 0: publish nothing; -ECONNRESET: the hub has
  * ended first; -errno.

@@ -35,8 +35,7 @@ int cmd_agent(int argc, char **argv)
 	if (!box)
 		return 1;
 	if (nca_agent_input_read(box, &in, &err)) {
-		complain(box, &err);
-		nca_mailbox_close(box, NCA_MAILBOX_PUBLISHED);
+		complain(box, &err); /* for the watcher to tell the hub */
 		return 1;
 	}
 	injected = nca_exchange_run(&in, &a, box->out, sizeof(box->out));

@@ -17,6 +17,9 @@
 /* How long srun may take to end by itself after all tasks have refused to start. */
 #define STOP_MS 5000
 
+/* How long srun may take to end when its step is cancelled. */
+#define ENDING_MS 10000
+
 enum outcome { INJECT, LEAVE, STOP };
 
 struct session {
@@ -35,6 +38,8 @@ static bool is_wanted(const struct session *s)
 		gpus += node->gpus.n;
 	if (nca_options_by_site(opt))
 		return gpus > 0;
+	if (nca_hub_nodes(s->d.hub) == 1 && opt->inject == NCA_INJECT_NET)
+		return false;
 	return nca_hub_nodes(s->d.hub) > 1 || gpus > 1 || s->d.job->nodes.v->tasks_per_node > 1 ||
 	       opt->layout != NCA_LAYOUT_AUTO || opt->trainer[0];
 }
@@ -135,18 +140,50 @@ static void stop_step(const struct session *s)
 		kill(s->order.srun, SIGTERM);
 }
 
-/* Something of ours went wrong, so nobody gets anything. */
-static int abandon(struct session *s, int rc, const struct nca_error *err)
+static char *stop_part(struct session *s)
 {
-	if (rc == -ECANCELED)
+	struct nca_part part = {.records = {nca_pool_alloc(s->d.pool, 0), 0}};
+
+	if (add_record(&part, s->d.pool, NCA_TASK_STOP, NULL))
+		return NULL;
+	return nca_schema_print(&nca_part_shape, &part, 0, 0);
+}
+
+/*
+ * A node that is lost without a word: its watcher, which would say why, has ended too, as when the
+ * step is cancelled and srun is about to end, and then nobody wants to hear from us. 0: that was
+ * it.
+ */
+static int await_reason(struct session *s, struct nca_error *err)
+{
+	struct nca_error why;
+	int rc = nca_hub_dismiss(s->d.hub, NULL, ENDING_MS, &why);
+
+	if (rc == -EHOSTDOWN)
+		*err = why;
+	return rc;
+}
+
+/*
+ * Something of ours went wrong, so nobody gets anything, those that come late included. Stopping
+ * needs both: a task that waits would start its program when srun ends us, one without our plugin
+ * runs already.
+ */
+static int abandon(struct session *s, int rc, struct nca_error *err)
+{
+	bool strict = s->order.opt.strict && !nca_options_by_site(&s->order.opt);
+	nca_autofree char *stop = strict ? stop_part(s) : NULL;
+
+	if (rc == -ECANCELED || (rc == -ECONNRESET && !strict && await_reason(s, err) == 0))
 		return 0;
 	nca_say("warning not-agreed: %s; %s", err->text,
-		s->order.opt.strict ? "the step is stopped (strict)"
-				    : "nothing is set on any node, the step runs as without us");
-	nca_hub_ask(s->d.hub, NCA_MSG_DROP, NULL, 0, ACK_MS, NULL);
-	if (s->order.opt.strict)
+		strict ? "the step is stopped (strict)"
+		       : "nothing is set on any node, the step runs as without us");
+	nca_hub_dismiss(s->d.hub, stop, 0, NULL);
+	if (strict)
 		kill(s->order.srun, SIGTERM);
-	nca_hub_linger(s->d.hub, 0);
+	while (nca_hub_dismiss(s->d.hub, stop, -1, NULL))
+		continue;
 	return 1;
 }
 
@@ -192,6 +229,7 @@ int cmd_hub(int argc, char **argv)
 		nca_say("%s; the step runs as without us", err.text);
 		return 1;
 	}
+	nca_hub_set_excuse(s.d.hub, s.order.excuse);
 	rc = agree(&s, &err);
 	if (rc)
 		rc = abandon(&s, rc, &err);

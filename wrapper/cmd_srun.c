@@ -23,7 +23,8 @@ static const char help[] =
 
 struct request {
 	const char *list; /* NULL: not given */
-	char **argv;	  /* srun's, with room for our words */
+	bool pty;
+	char **argv; /* srun's, with room for our words */
 	int argc;
 	char **program;
 	int nprogram;
@@ -63,6 +64,7 @@ static int parse(int argc, char **argv, struct request *r)
 			r->list = argv[i][n] ? argv[i] + n + 1 : "";
 		else
 			r->argv[r->argc++] = argv[i];
+		r->pty = r->pty || streq(argv[i], "--pty") || nca_has_prefix(argv[i], "--pty=");
 	}
 	r->program = argv + i + (i < argc);
 	r->nprogram = argc - i - (i < argc);
@@ -98,6 +100,7 @@ static int start_hub(const struct request *r, const struct nca_options *opt, con
 		.argv = r->program,
 		.argc = r->nprogram,
 		.seconds = opt->timeout,
+		.net = r->pty,
 	};
 	char value[NCA_START_VALUE];
 	struct nca_error err;

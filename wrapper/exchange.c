@@ -104,10 +104,10 @@ static void write_part(const struct nca_agent *a, char *out, size_t size)
 static void write_reason(const struct nca_agent *a, const struct nca_error *err, char *out,
 			 size_t size)
 {
-	char prefix[2] = {NCA_TASK_SAY, '\0'}, text[NCA_ERROR_MAX + 80];
+	char prefix[2] = {NCA_TASK_SAY, '\0'}, text[NCA_ERROR_MAX + 128];
 	size_t used = 0;
 
-	snprintf(text, sizeof(text), "%s: %s", a->name, err->text);
+	snprintf(text, sizeof(text), "%s: %s; the tasks run as without us", a->name, err->text);
 	nca_record_add(out, size, &used, prefix, text);
 }
 
@@ -127,7 +127,8 @@ bool nca_exchange_run(const struct nca_agent_input *in, struct nca_agent *a, cha
 		nca_reach_release(&a->reach);
 	if (rc > 0)
 		write_part(a, out, size);
-	else if (rc < 0)
+	/* The hub says it once for all; without a hub the first node does. */
+	else if (rc < 0 && (rc == -ECONNRESET || nca_agent_fail(a, &err)) && in->nodeid == 0)
 		write_reason(a, &err, out, size);
 	return rc > 0;
 }

@@ -32,7 +32,11 @@ static FILE *expand(const char *nodelist, pid_t *pid)
 		return NULL;
 	*pid = fork();
 	if (*pid == 0) {
+		int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
 		dup2(ends[1], 1);
+		if (null >= 0)
+			dup2(null, 2);
 		execlp("scontrol", "scontrol", "show", "hostnames", nodelist, (char *)NULL);
 		execl("/usr/bin/scontrol", "scontrol", "show", "hostnames", nodelist, (char *)NULL);
 		_exit(127);
@@ -71,6 +75,7 @@ void nca_missing_name(const struct nca_hub *hub, int seconds, struct nca_error *
 	if (pid > 0)
 		waitpid(pid, NULL, 0);
 	nca_fail(err, 0,
-		 "%zu of %zu nodes reported within %d s%s%s: is the plugin installed on all nodes?",
+		 "%zu of %zu nodes reported within %d s%s%s: is the plugin installed there, and "
+		 "can they connect to this host?",
 		 n, nnodes, seconds, names[0] ? ", not " : "", names);
 }

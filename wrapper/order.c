@@ -105,7 +105,9 @@ static int read_one(const char *record, struct nca_pool *pool, struct nca_order 
 
 	if ((v = value_of(record, NCA_HUB_SECRET)))
 		return nca_key_parse(v, o->key);
-	if ((v = value_of(record, NCA_HUB_STEP)))
+	if ((v = value_of(record, NCA_HUB_EXCUSE)))
+		o->excuse = nca_pool_strdup(pool, v);
+	else if ((v = value_of(record, NCA_HUB_STEP)))
 		o->step = nca_pool_strdup(pool, v);
 	else if ((v = value_of(record, NCA_HUB_ARG)))
 		o->command = nca_pool_printf(pool, "%s%s%s", o->command ? o->command : "",

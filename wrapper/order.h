@@ -11,6 +11,7 @@ struct nca_order {
 	uint8_t key[NCA_SECRET_BYTES];
 	size_t nnodes; /* 0: the nodes will tell */
 	int srun;      /* process id */
+	char *excuse;  /* NULL: no node can send one */
 	char *step;    /* NULL: the nodes will tell */
 	char *command; /* the task's command line, words joined by blanks */
 	struct nca_options opt;

@@ -19,6 +19,10 @@ struct nca_hub;
 int nca_hub_open(int listen_fd, int life_fd, const uint8_t key[NCA_SECRET_BYTES], size_t nnodes,
 		 struct nca_hub **ret, struct nca_error *err);
 
+/* What a node's excuse begins with (nca/launch.h); lives as long as the hub. Without it none is
+ * believed. */
+void nca_hub_set_excuse(struct nca_hub *hub, const char *excuse);
+
 /* How many nodes the step has; 0 while that is unknown. */
 size_t nca_hub_nodes(const struct nca_hub *hub);
 
@@ -29,7 +33,8 @@ void nca_hub_close(struct nca_hub *hub);
  * Waits for one report of every node: without limit for the first to come, since nodes may start
  * minutes after srun, then for timeout_ms. A connection without the secret is closed and forgotten.
  * 0; -ETIMEDOUT: some are missing; -ECANCELED: srun has ended; -EPROTONOSUPPORT: a node runs
- * another version; -EPROTO: two nodes claim one place.
+ * another version; -EPROTO: two nodes claim one place; -EHOSTDOWN: a node says why it has no agent.
+ * Nodes and excuses can come until nca_hub_linger().
  */
 int nca_hub_gather(struct nca_hub *hub, int timeout_ms, struct nca_error *err);
 
@@ -39,7 +44,8 @@ const struct nca_report *nca_hub_report(const struct nca_hub *hub, size_t node);
 /*
  * Sends to each node its payload (NULL in payloads: this node is not asked; payloads NULL: an empty
  * message to all) and waits for one answer of type `answer` from each, or only sends where answer
- * is 0. 0; -ETIMEDOUT, -ECONNRESET: the text names the node; -ECANCELED: srun has ended.
+ * is 0. 0; -ETIMEDOUT, -ECONNRESET, -EIO (it has said why): the text names the node; -ECANCELED:
+ * srun has ended.
  */
 int nca_hub_ask(struct nca_hub *hub, uint32_t type, char *const *payloads, uint32_t answer,
 		int timeout_ms, struct nca_error *err);
@@ -49,8 +55,17 @@ int nca_hub_ask(struct nca_hub *hub, uint32_t type, char *const *payloads, uint3
 const char *nca_hub_answer(const struct nca_hub *hub, size_t node);
 
 /*
- * Closes all connections but the first node's, which holds the rendezvous port for as long, and
- * waits until srun has ended (0) or the time is over (-ETIMEDOUT); timeout_ms -1: no limit.
+ * Tells every node that is here and every one that still comes to publish this part, or nothing
+ * where it is NULL, and does nothing else until srun has ended (0), the time is over (-ETIMEDOUT;
+ * timeout_ms -1: no limit) or a node says why it has no agent (-EHOSTDOWN). Nothing but this may
+ * follow.
+ */
+int nca_hub_dismiss(struct nca_hub *hub, const char *part, int timeout_ms, struct nca_error *err);
+
+/*
+ * Stops listening, closes all connections but the first node's, which holds the rendezvous port for
+ * as long, and waits until srun has ended (0) or the time is over (-ETIMEDOUT); timeout_ms -1: no
+ * limit.
  */
 int nca_hub_linger(struct nca_hub *hub, int timeout_ms);
 

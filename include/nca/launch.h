@@ -16,9 +16,10 @@
 #include <nca/util.h>
 
 /*
- * Carries "VERSION:PORT:SECRET:SECONDS" from srun to the step: the hub's port, the step's secret
- * (64 hex digits), how long a task waits. The name begins with SLURM so that every --export lets it
- * through (Slurm env.c, env_array_merge_slurm); it is taken out before a task starts.
+ * Carries "VERSION:PORT:SECRET:SECONDS:EXCUSE" from srun to the step: the hub's port, the step's
+ * secret (64 hex digits), how long a task waits, and what an excuse begins with. The name begins
+ * with SLURM so that every --export lets it through (Slurm env.c, env_array_merge_slurm); it is
+ * taken out before a task starts.
  */
 #define NCA_LAUNCH_VARIABLE "SLURM_NCCL_AUTOCONF"
 #define NCA_LAUNCH_VERSION 1
@@ -37,6 +38,17 @@
 #define NCA_SECRET_BYTES 32
 
 /*
+ * An excuse: where the agent cannot run, slurmstepd's plugin opens a connection to the hub and
+ * sends "NCX EXCUSE TEXT\n", so that nobody waits for that node. What the hub sends before it
+ * closes ends with NCA_EXCUSE_STOP where the step must not run. Without the hash that needs a
+ * library: the EXCUSE of the step, known by nobody else, is good for nothing but this.
+ */
+#define NCA_EXCUSE_STOP "NCX stop\n"
+#define NCA_EXCUSE_MAGIC "NCX "
+#define NCA_EXCUSE_HEX 32
+#define NCA_EXCUSE_MAX 512
+
+/*
  * The hub: `nccl-autoconf hub` with its listening socket and one end of a socket pair as these
  * descriptors. The pair brings the records below, then nothing until srun ends, which closes it.
  */
@@ -51,6 +63,8 @@
 #define NCA_HUB_ENV "env="	       /* value of NCCL_AUTOCONF; at most once */
 #define NCA_HUB_USER "user="	       /* value of --nccl-autoconf; at most once */
 #define NCA_HUB_ARG "arg="	       /* one word of the task's command line; repeated */
+
+#define NCA_HUB_EXCUSE "excuse=" /* NCA_EXCUSE_HEX hex digits */
 
 /* The agent: `nccl-autoconf agent` with a memory file that is one struct nca_mailbox. */
 #define NCA_AGENT_MAILBOX_FD 3
@@ -75,6 +89,7 @@ enum nca_mailbox_state {
 	NCA_MAILBOX_OPEN,      /* the agent is at work */
 	NCA_MAILBOX_PUBLISHED, /* the answer is there; it may be empty */
 	NCA_MAILBOX_DIED,      /* the agent ended without an answer; `status` is its wait status */
+	NCA_MAILBOX_EXCUSED,   /* likewise, and the hub says so */
 };
 
 #define NCA_MAILBOX_SIZE 65536
@@ -97,6 +112,10 @@ const char *nca_record_next(const char *buf, size_t size, size_t *pos);
 /* Appends prefix and text as one record at *used and an empty one behind it. -ENOSPC, and nothing
  * changed, where it does not fit. */
 int nca_record_add(char *buf, size_t size, size_t *used, const char *prefix, const char *text);
+
+/* Is this program, a path or the beginning of a command line, what an mpirun starts by srun on
+ * every node, to start the tasks itself? */
+bool nca_is_mpi_daemon(const char *program);
 
 /* Moves the state away from OPEN, once, and wakes all that wait. */
 void nca_mailbox_close(struct nca_mailbox *box, enum nca_mailbox_state state);

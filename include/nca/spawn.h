@@ -22,8 +22,8 @@ struct nca_spawn {
 
 /*
  * To be called in a child between fork and exec, so only async-signal-safe: descriptors, signals,
- * oom_score_adj, privileges, working directory, then exec with an empty environment. Returns only
- * when that failed, with errno set.
+ * oom_score_adj, privileges, working directory, then exec with an empty environment (where nothing
+ * is dropped: with SLURM_CONF). Returns only when that failed, with errno set.
  */
 void nca_spawn_exec(const struct nca_spawn *s);
 

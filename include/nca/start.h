@@ -9,8 +9,8 @@
 #include <nca/error.h>
 #include <nca/launch.h>
 
-/* "VERSION:PORT:SECRET:SECONDS" with its end. */
-#define NCA_START_VALUE (32 + 2 * NCA_SECRET_BYTES)
+/* "VERSION:PORT:SECRET:SECONDS:EXCUSE" with its end. */
+#define NCA_START_VALUE (32 + 2 * NCA_SECRET_BYTES + NCA_EXCUSE_HEX)
 
 struct nca_start {
 	const char *helper;		/* absolute path of the program */
@@ -23,6 +23,7 @@ struct nca_start {
 	char **argv;		/* the task's command line */
 	int argc;
 	int seconds; /* the nodes' limit */
+	bool net;    /* what is started are no workers: only the network, unless env or user ask */
 };
 
 /*
@@ -33,7 +34,15 @@ struct nca_start {
  */
 int nca_start_hub(const struct nca_start *s, char value[NCA_START_VALUE], struct nca_error *err);
 
-/* "VERSION:PORT:SECRET:SECONDS" to "HOST PORT SECRET SECONDS"; *seconds too. -EINVAL, -ENOSPC. */
+/* The value to "HOST PORT SECRET SECONDS"; *seconds too. EXCUSE may be missing. -EINVAL, -ENOSPC.
+ */
 int nca_start_read(const char *value, const char *host, char *hub, size_t size, int *seconds);
+
+/*
+ * Tells the hub at host why this node has no agent, within a few seconds. 0; 1: the step must not
+ * run; -EINVAL: the value has no EXCUSE; -ECONNREFUSED: the hub has ended or needs no node any
+ * more; -errno.
+ */
+int nca_start_excuse(const char *value, const char *host, const char *why);
 
 #endif
