@@ -22,23 +22,48 @@ int nca_ip_parse(const char *text, struct nca_ip *ret)
 		return -EINVAL;
 	memcpy(buf, text, n);
 	buf[n] = '\0';
-	if (inet_pton(AF_INET, buf, ip.byte) == 1)
-		ip.family = 4;
-	else if (inet_pton(AF_INET6, buf, ip.byte) == 1)
-		ip.family = 6;
-	else
+	ip.family = strchr(buf, ':') ? 6 : 4;
+	if (inet_pton(ip.family == 4 ? AF_INET : AF_INET6, buf, ip.byte) != 1)
 		return -EINVAL;
 	*ret = ip;
+	return 0;
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* "fe80:0000:…": always 39 characters, so that no general parser is needed; there are thousands in
+ * a step. */
+static int parse_groups(const char *text, unsigned char *byte)
+{
+	int i;
+
+	for (i = 0; i < 16; i++) {
+		int high = hex_digit(text[0]), low = high < 0 ? -1 : hex_digit(text[1]);
+
+		if (low < 0)
+			return -EINVAL;
+		byte[i] = (unsigned char)(high << 4 | low);
+		text += 2;
+		if (i % 2 && *text++ != (i < 15 ? ':' : '\0'))
+			return -EINVAL;
+	}
 	return 0;
 }
 
 int nca_ip_parse_gid(const char *text, struct nca_ip *ret)
 {
 	static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
-	struct nca_ip ip = {0};
-	int rc = nca_ip_parse(text, &ip);
+	struct nca_ip ip = {.family = 6};
+	int rc = text ? parse_groups(text, ip.byte) : -EINVAL;
 
-	if (rc || ip.family != 6)
+	if (rc && (nca_ip_parse(text, &ip) || ip.family != 6))
 		return -EINVAL;
 	if (!memcmp(ip.byte, mapped, sizeof(mapped))) {
 		memmove(ip.byte, ip.byte + 12, 4);
@@ -49,11 +74,28 @@ int nca_ip_parse_gid(const char *text, struct nca_ip *ret)
 	return 0;
 }
 
+static char *decimal(char *to, unsigned char value, char end)
+{
+	if (value >= 100)
+		*to++ = (char)('0' + value / 100);
+	if (value >= 10)
+		*to++ = (char)('0' + value / 10 % 10);
+	*to++ = (char)('0' + value % 10);
+	*to++ = end;
+	return to;
+}
+
 const char *nca_ip_text(const struct nca_ip *ip, char *buf)
 {
+	char *to = buf;
+	int i;
+
 	buf[0] = '\0';
-	if (ip->family)
-		inet_ntop(ip->family == 4 ? AF_INET : AF_INET6, ip->byte, buf, NCA_ADDR_TEXT);
+	if (ip->family == 4)
+		for (i = 0; i < 4; i++)
+			to = decimal(to, ip->byte[i], i < 3 ? '.' : '\0');
+	else if (ip->family)
+		inet_ntop(AF_INET6, ip->byte, buf, NCA_ADDR_TEXT);
 	return buf;
 }
 
@@ -88,14 +130,11 @@ bool nca_ip_is_zero(const struct nca_ip *ip)
 /* Sets or clears the bits behind the first len. */
 static void fill_behind(struct nca_ip *ip, int len, bool ones)
 {
-	int i, bits = nca_ip_bits(ip);
+	int i = len / 8, bytes = nca_ip_bits(ip) / 8;
+	unsigned char mask = (unsigned char)(0xff >> len % 8);
 
-	for (i = len; i < bits; i++) {
-		unsigned char mask = (unsigned char)(0x80 >> i % 8);
-
-		ip->byte[i / 8] =
-			(unsigned char)(ones ? ip->byte[i / 8] | mask : ip->byte[i / 8] & ~mask);
-	}
+	for (; i < bytes; i++, mask = 0xff)
+		ip->byte[i] = (unsigned char)(ones ? ip->byte[i] | mask : ip->byte[i] & ~mask);
 }
 
 struct nca_prefix nca_ip_prefix(const struct nca_ip *ip, int len)
@@ -133,10 +172,13 @@ int nca_prefix_parse(const char *text, int family, struct nca_prefix *ret)
 
 bool nca_prefix_has(const struct nca_prefix *prefix, const struct nca_ip *ip)
 {
-	int whole = prefix->len / 8, rest = prefix->len % 8;
+	int whole = prefix->len / 8, rest = prefix->len % 8, i;
 
-	if (prefix->ip.family != ip->family || memcmp(prefix->ip.byte, ip->byte, (size_t)whole))
+	if (prefix->ip.family != ip->family)
 		return false;
+	for (i = 0; i < whole; i++)
+		if (prefix->ip.byte[i] != ip->byte[i])
+			return false;
 	return !rest || (prefix->ip.byte[whole] ^ ip->byte[whole]) >> (8 - rest) == 0;
 }
 

@@ -8,9 +8,6 @@
 
 #include "rail_keys.h"
 
-/* MAX_IB_DEVS (src/transport/net_ib/common.h, 32 since 2.18.5). */
-#define RAILS_MAX 32
-
 static bool is_candidate(const struct nca_port_state *p)
 {
 	return p->rule == NCA_RULE_NONE;
@@ -19,19 +16,17 @@ static bool is_candidate(const struct nca_port_state *p)
 static int collect_rails(struct nca_step *step)
 {
 	struct nca_node_state *node;
-	struct nca_port_state *p, **rail;
+	struct nca_port_state *p;
 
 	NCA_FOREACH(node, step->nodes) {
-		NCA_FOREACH(p, node->ports) {
-			rail = is_candidate(p) ? NCA_APPEND(step->pool, node->rails) : NULL;
-			if (rail)
-				*rail = p;
-			else if (is_candidate(p))
-				return -ENOMEM;
-		}
-		if (node->rails.n)
-			qsort(node->rails.v, node->rails.n, sizeof(*node->rails.v),
-			      nca_rail_compare);
+		node->rails.v =
+			nca_pool_alloc(step->pool, node->ports.n * sizeof(*node->rails.v));
+		if (!node->rails.v)
+			return -ENOMEM;
+		NCA_FOREACH(p, node->ports)
+			if (is_candidate(p))
+				node->rails.v[node->rails.n++] = p;
+		qsort(node->rails.v, node->rails.n, sizeof(*node->rails.v), nca_rail_compare);
 	}
 	return 0;
 }
@@ -46,140 +41,93 @@ static bool equal_counts(const struct nca_step *step)
 	return true;
 }
 
-/* The port of a node that has a key, whatever is decided of it. */
-static const struct nca_port_state *find_port(struct nca_step *step,
-					      const struct nca_node_state *node, const char *key,
-					      enum nca_rail_key kind)
+static size_t first_lacking(const struct nca_rail *rail)
 {
-	const struct nca_port_state *p;
+	size_t i = 0;
 
-	NCA_FOREACH(p, node->ports) {
-		const char *other = nca_rail_key(step, node, p, kind);
-
-		if (other && streq(other, key))
-			return p;
-	}
-	return NULL;
+	while (rail->port[i])
+		i++;
+	return i;
 }
 
 /* Is a rail that some node lacks there on it too, but of no use? Then keys tell more than places.
  */
-static bool has_sick_sibling(struct nca_step *step, const struct nca_rail_holders *h,
-			     enum nca_rail_key kind)
+static bool has_sick_sibling(const struct nca_step *step, const struct nca_rail_table *table)
 {
-	size_t i;
+	const struct nca_rail *rail;
 
-	for (i = 0; i < h->n; i = nca_rail_holders_end(h, i)) {
-		size_t lacking = nca_rail_holders_lacking(h, i, nca_rail_holders_end(h, i));
-
-		if (lacking < step->nodes.n &&
-		    find_port(step, &step->nodes.v[lacking], h->v[i].key, kind))
+	NCA_FOREACH(rail, table->rails)
+		if (rail->n < step->nodes.n &&
+		    nca_rail_find(step, &step->nodes.v[first_lacking(rail)], &rail->key,
+				  table->kind))
 			return true;
-	}
 	return false;
 }
 
-/* The kind of key by which the rails of the nodes are matched, and all keys of that kind. */
-static enum nca_rail_key choose_kind(struct nca_step *step, struct nca_rail_holders *h)
+/*
+ * The kind of key by which the rails of the nodes are matched, and all rails by it. *sick: some
+ * node lacks a rail that it should have, whether the keys tell which or not.
+ */
+static enum nca_rail_key_kind choose_kind(struct nca_step *step, struct nca_rail_table *table,
+					  bool *sick)
 {
-	enum nca_rail_key kind;
+	enum nca_rail_key_kind kind;
 
 	for (kind = NCA_KEY_NETWORK; kind < NCA_KEY_ORDINAL; kind++) {
-		if (!nca_rail_holders_read(step, kind, h) || !nca_rail_holders_tell(step, h, kind))
+		bool tells;
+
+		if (!nca_rail_table_read(step, kind, table))
 			continue;
-		if (kind <= NCA_KEY_SUBNET || !equal_counts(step) ||
-		    has_sick_sibling(step, h, kind))
+		tells = nca_rail_table_tells(step, table);
+		if (tells && (kind <= NCA_KEY_SUBNET || !equal_counts(step)))
 			return kind;
+		if (kind > NCA_KEY_SUBNET && has_sick_sibling(step, table)) {
+			*sick = true;
+			if (tells)
+				return kind;
+		}
 	}
 	return NCA_KEY_ORDINAL;
 }
 
-static void warn_missing(struct nca_step *step, const struct nca_rail_holder *have, size_t lacking,
-			 enum nca_rail_key kind)
+/* A rail that is not on all nodes: names those that lack it, drops it. */
+static void drop_rail(struct nca_step *step, const struct nca_rail *rail,
+		      enum nca_rail_key_kind kind)
 {
-	const struct nca_node_state *node = &step->nodes.v[lacking];
-	const struct nca_port_state *p = find_port(step, node, have->key, kind);
-	const char *other = step->nodes.v[have->node].node->name;
+	const char *lacking = step->nodes.v[first_lacking(rail)].node->name;
+	size_t i;
 
-	if (p && p->rule == NCA_RULE_PORT_DOWN)
-		nca_step_warn(step, "rail-down", have->key, node->node->name,
-			      nca_step_text(step,
-					    "%s port %d is %s (%s): no cable, no peer or switched "
-					    "off; left out on all nodes. Repair the link, or leave "
-					    "the node out with --exclude=%s",
-					    p->hca->name, p->port->port, p->port->state,
-					    p->port->phys_state ? p->port->phys_state : "unknown",
-					    node->node->name));
-	else if (p)
-		nca_step_warn(step, "rail-unusable", have->key, node->node->name,
-			      nca_step_text(step,
-					    "%s; it is usable on %s and left out on all nodes. "
-					    "Repair it, or leave the node out with --exclude=%s",
-					    p->text, other, node->node->name));
-	else
-		nca_step_warn(step, "rail-missing", have->key, node->node->name,
-			      nca_step_text(step,
-					    "no rail %s, which %s has as %s; left out on all "
-					    "nodes. Repair it, or leave the node out with "
-					    "--exclude=%s",
-					    have->key, other, have->port->hca->name,
-					    node->node->name));
-}
+	/* Subnets that are not on all nodes are other fabrics. */
+	if (kind != NCA_KEY_SUBNET)
+		nca_rail_warn(step, rail, kind);
+	for (i = 0; i < step->nodes.n; i++) {
+		struct nca_port_state *p = rail->port[i];
 
-static void drop(struct nca_step *step, struct nca_port_state *p, const char *why)
-{
-	nca_step_judge_port(
-		step, p, NCA_RULE_MISSING_RAIL,
-		nca_step_text(step, "%s port %d: %s", p->hca->name, p->port->port, why));
-}
-
-/* The rail whose holders stand at [i, end) is not on all nodes: names those that lack it, drops it.
- */
-static void drop_rail(struct nca_step *step, const struct nca_rail_holders *h, size_t i, size_t end,
-		      enum nca_rail_key kind)
-{
-	size_t lacking = nca_rail_holders_lacking(h, i, end), node, k = i;
-
-	for (node = 0; kind != NCA_KEY_SUBNET && node < step->nodes.n; node++)
-		if (k < end && h->v[k].node == node)
-			k++;
-		else
-			warn_missing(step, &h->v[i], node, kind);
-	for (k = i; k < end; k++)
-		drop(step, h->v[k].port,
-		     nca_step_text(step, "%s has no such rail", step->nodes.v[lacking].node->name));
-}
-
-/* Puts the holders of one rail at the same place of every node's list. */
-static void place_rail(struct nca_step *step, const struct nca_rail_holders *h,
-		       const struct nca_port_state *rail, size_t place)
-{
-	size_t i = 0, k;
-
-	while (h->v[i].port != rail)
-		i++;
-	i -= h->v[i].node;
-	for (k = 0; k < step->nodes.n; k++)
-		step->nodes.v[k].rails.v[place] = h->v[i + k].port;
-}
-
-/* Keeps the rails whose key all nodes have, in the order of the first node. */
-static void match_keys(struct nca_step *step, const struct nca_rail_holders *h,
-		       enum nca_rail_key kind)
-{
-	struct nca_node_state *first = step->nodes.v, *node;
-	size_t i, end, place = 0;
-
-	for (i = 0; i < h->n; i = end) {
-		end = nca_rail_holders_end(h, i);
-		if (end - i < step->nodes.n)
-			drop_rail(step, h, i, end, kind);
+		if (p)
+			nca_step_judge_port(step, p, NCA_RULE_MISSING_RAIL,
+					    nca_step_text(step, "%s port %d: %s has no such rail",
+							  p->hca->name, p->port->port, lacking));
 	}
-	for (i = 0; i < first->rails.n; i++)
-		if (is_candidate(first->rails.v[i]))
-			place_rail(step, h, first->rails.v[i], place++);
-	NCA_FOREACH(node, step->nodes)
-		node->rails.n = place;
+}
+
+/* Keeps the rails that all nodes have, in the order of the first node, at the same place of every
+ * node's list. */
+static void match_keys(struct nca_step *step, const struct nca_rail_table *table)
+{
+	const struct nca_rail *rail;
+	size_t i, place = 0;
+
+	NCA_FOREACH(rail, table->rails) {
+		if (rail->n < step->nodes.n) {
+			drop_rail(step, rail, table->kind);
+			continue;
+		}
+		for (i = 0; i < step->nodes.n; i++)
+			step->nodes.v[i].rails.v[place] = rail->port[i];
+		place++;
+	}
+	for (i = 0; i < step->nodes.n; i++)
+		step->nodes.v[i].rails.n = place;
 }
 
 /* Drops what is behind the first n rails of every node. */
@@ -198,22 +146,28 @@ static void cut(struct nca_step *step, size_t n, enum nca_rule rule, const char 
 }
 
 /* Nothing tells which rail is which: as many on every node as the poorest has. */
-static void match_places(struct nca_step *step)
+static void match_places(struct nca_step *step, bool sick)
 {
 	const struct nca_node_state *node, *poorest = step->nodes.v;
 
 	NCA_FOREACH(node, step->nodes)
 		if (node->rails.n < poorest->rails.n)
 			poorest = node;
-	if (!equal_counts(step)) {
-		nca_step_warn(step, "rail-missing", "count", poorest->node->name,
-			      nca_step_text(step,
-					    "only %zu usable HCA ports, other nodes have more, and "
-					    "nothing tells which is missing: the first %zu of each "
-					    "node are used. Compare the nodes",
-					    poorest->rails.n, poorest->rails.n));
-		step->plan->confidence = "unsure";
-	}
+	if (!equal_counts(step))
+		nca_step_unsure(step, "rail-missing", poorest->node->name,
+				nca_step_text(step,
+					      "only %zu usable HCA ports, other nodes have more, "
+					      "and nothing tells which is missing: the first %zu "
+					      "of each node are used. Compare the nodes, or set "
+					      "NCCL_IB_HCA on each",
+					      poorest->rails.n, poorest->rails.n));
+	else if (sick)
+		nca_step_unsure(step, "rail-unmatched", NULL,
+				nca_step_text(step,
+					      "the nodes lack different rails, and nothing tells "
+					      "which of the others are joined: they are paired by "
+					      "place. Repair the ports that are left out, or set "
+					      "NCCL_IB_HCA on each node"));
 	cut(step, poorest->rails.n, NCA_RULE_MISSING_RAIL, "other nodes have fewer");
 }
 
@@ -254,8 +208,8 @@ static void check_missing(struct nca_step *step, size_t before)
 
 int nca_rails_agree(struct nca_step *step)
 {
-	struct nca_rail_holders h = {0};
-	enum nca_rail_key kind;
+	struct nca_rail_table table = {0};
+	bool sick = false;
 	size_t before;
 	int rc = collect_rails(step);
 
@@ -263,12 +217,11 @@ int nca_rails_agree(struct nca_step *step)
 		return rc;
 	if (can_agree(step) && !step->rdma_refused) {
 		before = nca_rails_most(step);
-		kind = choose_kind(step, &h);
-		if (kind == NCA_KEY_ORDINAL)
-			match_places(step);
+		if (choose_kind(step, &table, &sick) == NCA_KEY_ORDINAL)
+			match_places(step, sick);
 		else
-			match_keys(step, &h, kind);
-		cut(step, RAILS_MAX, NCA_RULE_TOO_MANY, "NCCL opens at most 32 devices");
+			match_keys(step, &table);
+		cut(step, NCA_RAILS_MAX, NCA_RULE_TOO_MANY, "NCCL opens at most 32 devices");
 		check_missing(step, before);
 		return step->no_memory ? -ENOMEM : 0;
 	}

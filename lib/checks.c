@@ -36,6 +36,8 @@ static void check_firewall(struct nca_step *step, const struct nca_node_state *n
 	int port, first = range->n == 2 ? range->v[0] : 32768;
 	int last = range->n == 2 ? range->v[1] : 60999;
 
+	if (!node->node->firewall)
+		return;
 	for (port = first; port <= last && port <= 65535; port++)
 		if (!nca_firewall_accepts(node->node, port))
 			break;
@@ -113,21 +115,23 @@ static void check_ends(struct nca_step *step, const struct nca_node_state *node,
 static void check_rail_route(struct nca_step *step, const struct nca_node_state *node,
 			     const struct nca_node_state *next, size_t i)
 {
-	struct nca_prefix from, to;
-	const char *ndev, *other;
+	const struct nca_prefix *from = nca_rail_network(step, node->rails.v[i]);
+	const struct nca_prefix *to = nca_rail_network(step, next->rails.v[i]);
 	char a[NCA_ADDR_TEXT], b[NCA_ADDR_TEXT];
+	const char *ndev;
 
-	if (node == next || !nca_rail_network(step, node, node->rails.v[i], &from, &ndev) ||
-	    !nca_rail_network(step, next, next->rails.v[i], &to, &other) ||
-	    nca_routes_any_via(&node->routes, ndev, &to.ip))
+	if (node == next || !from || !to || nca_prefix_same(from, to))
+		return;
+	ndev = nca_rail_gid(step, node->rails.v[i])->ndev;
+	if (nca_routes_any_via(&node->routes, ndev, &to->ip))
 		return;
 	nca_step_warn(
 		step, "rail-unrouted", step->nodes.v->rails.v[i]->hca->name, node->node->name,
 		nca_step_text(step,
 			      "%s (%s, subnet %s/%d) has no route over %s to the same rail of "
 			      "%s (subnet %s/%d). Add one, or put the rail into one subnet",
-			      node->rails.v[i]->hca->name, ndev, nca_ip_text(&from.ip, a), from.len,
-			      ndev, next->node->name, nca_ip_text(&to.ip, b), to.len));
+			      node->rails.v[i]->hca->name, ndev, nca_ip_text(&from->ip, a),
+			      from->len, ndev, next->node->name, nca_ip_text(&to->ip, b), to->len));
 }
 
 /* NCCL pairs HCAs by their place in its own order, whatever the list says. */

@@ -78,7 +78,7 @@ static void set_sockets(struct nca_step *step)
 		name = node->chosen->state->link->name;
 		if (!node->user_ifname)
 			nca_step_replace(step, i, "NCCL_SOCKET_IFNAME",
-					 nca_step_text(step, "=%s", name));
+					 nca_step_join(step, "=", name));
 		set_plain(step, i, "GLOO_SOCKET_IFNAME");
 		set_plain(step, i, "TP_SOCKET_IFNAME");
 		/* PyTorch copies NCCL_SOCKET_IFNAME with its "=" where this is unset
@@ -89,15 +89,20 @@ static void set_sockets(struct nca_step *step)
 	}
 }
 
+/* "mlx5_0:1,mlx5_1:1" */
 static char *rail_list(struct nca_step *step, const struct nca_node_state *node)
 {
-	char *list = "";
-	size_t i;
+	const char *parts[4 * NCA_RAILS_MAX + 1] = {NULL};
+	char ports[NCA_RAILS_MAX][NCA_INT_TEXT];
+	size_t i, n = 0;
 
-	for (i = 0; list && i < node->rails.n; i++)
-		list = nca_step_text(step, "%s%s%s:%d", list, i ? "," : "",
-				     node->rails.v[i]->hca->name, node->rails.v[i]->port->port);
-	return list;
+	for (i = 0; i < node->rails.n && i < NCA_RAILS_MAX; i++) {
+		parts[n++] = i ? "," : "";
+		parts[n++] = node->rails.v[i]->hca->name;
+		parts[n++] = ":";
+		parts[n++] = nca_step_int(node->rails.v[i]->port->port, ports[i]);
+	}
+	return nca_step_join_list(step, parts);
 }
 
 static void set_hcas(struct nca_step *step, size_t i)
@@ -107,7 +112,7 @@ static void set_hcas(struct nca_step *step, size_t i)
 
 	if (!list || node->user_hcas)
 		return;
-	nca_step_replace(step, i, "NCCL_IB_HCA", nca_step_text(step, "=%s", list));
+	nca_step_replace(step, i, "NCCL_IB_HCA", nca_step_join(step, "=", list));
 	nca_step_setenv(step, i, "NVSHMEM_HCA_LIST", list);
 }
 
@@ -230,14 +235,13 @@ static bool rails_apart(const struct nca_step *step, size_t at)
 
 	for (i = 0; i < node->rails.n; i++)
 		for (k = 0; k < next->rails.n; k++) {
-			struct nca_prefix from, to;
-			const char *ndev, *other;
+			const struct nca_prefix *to = nca_rail_network(step, next->rails.v[k]);
 
 			if (i == k)
 				continue;
-			if (!nca_rail_network(step, node, node->rails.v[i], &from, &ndev) ||
-			    !nca_rail_network(step, next, next->rails.v[k], &to, &other) ||
-			    nca_routes_any_via(&node->routes, ndev, &to.ip))
+			if (!to || !nca_rail_network(step, node->rails.v[i]) ||
+			    nca_routes_any_via(&node->routes,
+					       nca_rail_gid(step, node->rails.v[i])->ndev, &to->ip))
 				return false;
 		}
 	return node->rails.n > 1;

@@ -52,26 +52,40 @@ static int rank(const struct nca_node_state *node, const struct nca_port *port,
 	return own << 30 | physical << 29 | inner << 28 | (mtu & 0xfffffff);
 }
 
-const struct nca_gid *nca_gid_best(const struct nca_node_state *node, const struct nca_port *port,
-				   int family)
+void nca_gid_best(const struct nca_node_state *node, const struct nca_port *port,
+		  const struct nca_gid *best[2])
 {
-	const struct nca_gid *gid, *best = NULL;
+	const struct nca_gid *gid;
+	int ranks[2] = {0, 0};
 	struct nca_ip ip;
-	int best_rank = 0;
 
+	best[0] = best[1] = NULL;
 	NCA_FOREACH(gid, port->gids) {
-		int r;
+		int r, i;
 
-		if (!is_v2(gid) || !is_routable(gid, &ip) || ip.family != family ||
-		    !is_here(node->node, gid, &ip))
+		if (!is_v2(gid) || !is_routable(gid, &ip) || !is_here(node->node, gid, &ip))
 			continue;
-		r = rank(node, port, gid, family);
-		if (!best || r > best_rank || (r == best_rank && gid->index < best->index)) {
-			best = gid;
-			best_rank = r;
+		i = ip.family == 6;
+		r = rank(node, port, gid, ip.family);
+		if (!best[i] || r > ranks[i] || (r == ranks[i] && gid->index < best[i]->index)) {
+			best[i] = gid;
+			ranks[i] = r;
 		}
 	}
-	return best;
+}
+
+struct nca_prefix nca_gid_network(const struct nca_node *node, const struct nca_gid *gid)
+{
+	const struct nca_link *link = gid ? nca_node_link(node, gid->ndev) : NULL;
+	const struct nca_addr *a;
+	struct nca_ip ip, have;
+
+	if (link && !nca_ip_parse_gid(gid->gid, &ip))
+		NCA_FOREACH(a, link->addresses)
+			if (a->prefixlen > 0 && !nca_ip_parse(a->addr, &have) &&
+			    !nca_ip_compare(&have, &ip))
+				return nca_ip_prefix(&ip, a->prefixlen);
+	return (struct nca_prefix){0};
 }
 
 const struct nca_gid *nca_gid_auto(const struct nca_port *port, int family,
@@ -87,12 +101,27 @@ const struct nca_gid *nca_gid_auto(const struct nca_port *port, int family,
 	return first;
 }
 
+/* Which of a rail's two GIDs is meant: the agreed family's, else the other. */
+static int which(const struct nca_step *step, const struct nca_port_state *rail)
+{
+	int i = step->gid_family == 6;
+
+	return rail->gid[i] ? i : !i;
+}
+
 const struct nca_gid *nca_rail_gid(const struct nca_step *step, const struct nca_port_state *rail)
 {
 	if (!step->gid_family || !nca_same(rail->port->link_layer, "Ethernet"))
 		return NULL;
-	return rail->gid[step->gid_family == 6] ? rail->gid[step->gid_family == 6]
-						: rail->gid[step->gid_family != 6];
+	return rail->gid[which(step, rail)];
+}
+
+const struct nca_prefix *nca_rail_network(const struct nca_step *step,
+					  const struct nca_port_state *rail)
+{
+	const struct nca_prefix *net = &rail->net[which(step, rail)];
+
+	return net->ip.family ? net : NULL;
 }
 
 int nca_version_nccl(const struct nca_node *node)

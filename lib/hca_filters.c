@@ -44,13 +44,19 @@ static char *values_text(struct nca_step *step, const struct nca_port_state *p, 
 static void filter(struct nca_step *step, struct nca_node_state *node, enum nca_rule rule,
 		   keep_fn keep)
 {
+	size_t kept = 0, rest = 0;
 	struct nca_port_state *p;
-	size_t kept = 0;
 
 	NCA_FOREACH(p, node->ports)
-		kept += is_candidate(p) && keep(node, p);
+		if (is_candidate(p)) {
+			p->keep = keep(node, p);
+			kept += p->keep;
+			rest += !p->keep;
+		}
+	if (!kept || !rest)
+		return;
 	NCA_FOREACH(p, node->ports)
-		if (kept && is_candidate(p) && !keep(node, p))
+		if (is_candidate(p) && !p->keep)
 			nca_step_judge_port(step, p, rule, values_text(step, p, rule));
 }
 
@@ -62,12 +68,11 @@ static bool is_hardware(const struct nca_node_state *node, const struct nca_port
 
 static bool is_inside(const struct nca_node_state *node, const struct nca_port_state *p)
 {
-	const struct nca_link *link;
+	const struct nca_link_state *link;
 
-	NCA_FOREACH(link, node->node->interfaces)
-		if ((nca_routes_default(&node->routes, link->name, 4) ||
-		     nca_routes_default(&node->routes, link->name, 6)) &&
-		    nca_topo_uses(node->node, link, p->hca, p->port))
+	NCA_FOREACH(link, node->links)
+		if (link->is_default &&
+		    nca_topo_uses(node->node, link->link, link->lowest, p->hca, p->port))
 			return false;
 	return true;
 }

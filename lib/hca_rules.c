@@ -77,8 +77,9 @@ static void judge_gid(struct nca_step *step, const struct nca_node_state *node,
 {
 	if (!is_ethernet(p) || !p->port->gids.v)
 		return;
-	p->gid[0] = nca_gid_best(node, p->port, 4);
-	p->gid[1] = nca_gid_best(node, p->port, 6);
+	nca_gid_best(node, p->port, p->gid);
+	p->net[0] = nca_gid_network(node->node, p->gid[0]);
+	p->net[1] = nca_gid_network(node->node, p->gid[1]);
 	if (!p->gid[0] && !p->gid[1])
 		reject(step, p, NCA_RULE_NO_GID,
 		       nca_step_text(step,
@@ -132,15 +133,17 @@ static int judge_node(struct nca_step *step, struct nca_node_state *node)
 	const struct nca_hca *hca;
 	const struct nca_port *port;
 	struct nca_port_state *p;
+	size_t n = 0;
 
 	NCA_FOREACH(hca, node->node->hcas)
-		NCA_FOREACH(port, hca->ports) {
-			p = NCA_APPEND(step->pool, node->ports);
-			if (!p)
-				return -ENOMEM;
-			p->hca = hca;
-			p->port = port;
-		}
+		n += hca->ports.n;
+	node->ports.v = nca_pool_alloc(step->pool, n * sizeof(*node->ports.v));
+	if (!node->ports.v)
+		return -ENOMEM;
+	NCA_FOREACH(hca, node->node->hcas)
+		NCA_FOREACH(port, hca->ports)
+			node->ports.v[node->ports.n++] =
+				(struct nca_port_state){.hca = hca, .port = port};
 	NCA_FOREACH(p, node->ports)
 		judge_port(step, node, p);
 	judge_shadowed(step, node);

@@ -50,17 +50,12 @@ static void reject(struct nca_step *step, struct nca_link_state *state, enum nca
 					  addresses_text(step, state->link), why, value));
 }
 
-static int add_candidate(struct nca_step *step, struct nca_node_state *node,
-			 struct nca_link_state *state, const struct nca_ip *ip, int len)
+/* There is room for one per address. */
+static void add_candidate(struct nca_node_state *node, struct nca_link_state *state,
+			  const struct nca_ip *ip, int len)
 {
-	struct nca_candidate *c = NCA_APPEND(step->pool, node->candidates);
-
-	if (!c)
-		return -ENOMEM;
-	c->state = state;
-	c->ip = *ip;
-	c->net = nca_ip_prefix(ip, len);
-	return 0;
+	node->candidates.v[node->candidates.n++] = (struct nca_candidate){
+		.state = state, .ip = *ip, .net = nca_ip_prefix(ip, len)};
 }
 
 /*
@@ -68,13 +63,12 @@ static int add_candidate(struct nca_step *step, struct nca_node_state *node,
  * global ones first, linux net/ipv6/addrconf.c, ipv6_link_dev_addr()); others cannot be chosen by
  * any variable.
  */
-static int add_candidates(struct nca_step *step, struct nca_node_state *node,
+static void add_candidates(struct nca_step *step, struct nca_node_state *node,
 			  struct nca_link_state *state)
 {
 	enum nca_rule why = NCA_RULE_NO_ADDRESS;
 	const struct nca_addr *a;
 	bool have4 = false, have6 = false;
-	int rc = 0;
 
 	NCA_FOREACH(a, state->link->addresses) {
 		struct nca_ip ip;
@@ -88,21 +82,20 @@ static int add_candidates(struct nca_step *step, struct nca_node_state *node,
 		else if (nca_ip_is_link_local(&ip) || nca_same(a->scope, "link"))
 			why = NCA_RULE_LINK_LOCAL;
 		else if (!*have)
-			rc = rc ? rc : add_candidate(step, node, state, &ip, a->prefixlen);
+			add_candidate(node, state, &ip, a->prefixlen);
 		*have = *have || ip.family == 4 || !nca_ip_is_link_local(&ip);
 	}
 	if (node->candidates.n && node->candidates.v[node->candidates.n - 1].state == state)
-		return rc;
+		return;
 	reject(step, state, why,
 	       why == NCA_RULE_NO_ADDRESS ? "no IP address"
 	       : why == NCA_RULE_LINK_LOCAL
 		       ? "the address that NCCL would use is link-local and is not routed"
 		       : "the address that NCCL would use is the node's own",
 	       "");
-	return rc;
 }
 
-static int judge_link(struct nca_step *step, struct nca_node_state *node,
+static void judge_link(struct nca_step *step, struct nca_node_state *node,
 		      struct nca_link_state *state)
 {
 	const struct nca_link *link = state->link;
@@ -116,73 +109,104 @@ static int judge_link(struct nca_step *step, struct nca_node_state *node,
 		reject(step, state, NCA_RULE_NO_CARRIER,
 		       link->carrier == 0 ? "no carrier" : "is not up", "");
 	else
-		return add_candidates(step, node, state);
-	return 0;
+		add_candidates(step, node, state);
 }
 
 static int judge_node(struct nca_step *step, struct nca_node_state *node)
 {
-	const struct nca_link *link;
 	struct nca_link_state *state;
-	int rc = 0;
+	const struct nca_link *link;
+	size_t addresses = 0;
 
+	NCA_FOREACH(link, node->node->interfaces)
+		addresses += link->addresses.n;
 	node->links.v =
 		nca_pool_alloc(step->pool, node->node->interfaces.n * sizeof(*node->links.v));
-	if (!node->links.v)
+	node->candidates.v = nca_pool_alloc(step->pool, addresses * sizeof(*node->candidates.v));
+	if (!node->links.v || !node->candidates.v)
 		return -ENOMEM;
 	NCA_FOREACH(link, node->node->interfaces)
-		node->links.v[node->links.n++] = (struct nca_link_state){.link = link};
+		node->links.v[node->links.n++] = (struct nca_link_state){
+			.link = link,
+			.lowest = nca_topo_lowest(node->node, link),
+			.is_default = nca_routes_default(&node->routes, link->name, 4) ||
+				      nca_routes_default(&node->routes, link->name, 6)};
 	NCA_FOREACH(state, node->links)
-		rc = rc ? rc : judge_link(step, node, state);
-	return rc;
+		judge_link(step, node, state);
+	return 0;
 }
 
+/* Who has an address: the first node, and another one if there is any. */
 struct owner {
-	struct nca_candidate *candidate;
-	const struct nca_node_state *node;
+	const struct nca_ip *ip;
+	const struct nca_node_state *node, *other;
 };
 
-static int compare_owners(const void *a, const void *b)
-{
-	const struct owner *x = a, *y = b;
-	int c = nca_ip_compare(&x->candidate->ip, &y->candidate->ip);
+/* The addresses of a step, hashed: open addressing, at most half full. */
+struct owners {
+	struct owner *v;
+	size_t mask;
+};
 
-	if (c)
-		return c;
-	return x->node < y->node ? -1 : x->node > y->node;
+static struct owner *find_owner(const struct owners *all, const struct nca_ip *ip)
+{
+	int i, bytes = nca_ip_bits(ip) / 8;
+	size_t at = ip->family;
+
+	for (i = 0; i < bytes; i++)
+		at = at * 31 + ip->byte[i];
+	for (at = at * 0x9e3779b1 >> 7 & all->mask; all->v[at].ip; at = (at + 1) & all->mask)
+		if (!nca_ip_compare(all->v[at].ip, ip))
+			break;
+	return &all->v[at];
 }
 
-static void reject_duplicate(struct nca_step *step, const struct owner *o,
-			     const struct owner *other)
+static int make_owners(struct nca_step *step, struct owners *ret)
 {
-	o->candidate->duplicate = true;
-	reject(step, o->candidate->state, NCA_RULE_DUPLICATE_ADDRESS, "the same address is on ",
-	       other->node->node->name);
+	const struct nca_node_state *node;
+	size_t n = 0, size = 16;
+
+	NCA_FOREACH(node, step->nodes)
+		n += node->candidates.n;
+	while (size < 2 * n)
+		size *= 2;
+	ret->mask = size - 1;
+	ret->v = nca_pool_alloc(step->pool, size * sizeof(*ret->v));
+	return ret->v ? 0 : -ENOMEM;
 }
 
-/* Finds addresses that two nodes have, by sorting all. */
+static void own(const struct owners *all, const struct nca_node_state *node,
+		const struct nca_candidate *c)
+{
+	struct owner *o = find_owner(all, &c->ip);
+
+	if (!o->ip)
+		*o = (struct owner){.ip = &c->ip, .node = node};
+	else if (o->node != node && !o->other)
+		o->other = node;
+}
+
+/* Finds addresses that two nodes have. */
 static int judge_duplicates(struct nca_step *step)
 {
 	struct nca_node_state *node;
 	struct nca_candidate *c;
-	struct owner *all;
-	size_t n = 0, i;
+	struct owners all;
 
-	NCA_FOREACH(node, step->nodes)
-		n += node->candidates.n;
-	all = nca_pool_alloc(step->pool, n * sizeof(*all));
-	if (!all)
+	if (make_owners(step, &all))
 		return -ENOMEM;
-	n = 0;
 	NCA_FOREACH(node, step->nodes)
 		NCA_FOREACH(c, node->candidates)
-			all[n++] = (struct owner){c, node};
-	qsort(all, n, sizeof(*all), compare_owners);
-	for (i = 1; i < n; i++)
-		if (!nca_ip_compare(&all[i - 1].candidate->ip, &all[i].candidate->ip) &&
-		    all[i - 1].node != all[i].node) {
-			reject_duplicate(step, &all[i - 1], &all[i]);
-			reject_duplicate(step, &all[i], &all[i - 1]);
+			own(&all, node, c);
+	NCA_FOREACH(node, step->nodes)
+		NCA_FOREACH(c, node->candidates) {
+			const struct owner *o = find_owner(&all, &c->ip);
+
+			c->duplicate = o->other != NULL;
+			if (c->duplicate)
+				reject(step, c->state, NCA_RULE_DUPLICATE_ADDRESS,
+				       "the same address is on ",
+				       (o->node == node ? o->other : o->node)->node->name);
 		}
 	return 0;
 }

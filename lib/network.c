@@ -62,65 +62,74 @@ static const char *check_peers(struct nca_step *step, const struct nca_node_stat
 			     nca_ip_text(&ip, text));
 }
 
-static bool joins(const struct nca_step *step, const struct nca_candidate *seed,
-		  const struct nca_node_state *node, const struct nca_candidate *c)
-{
-	return nca_candidate_open(c) && c->ip.family == seed->ip.family &&
-	       nca_routes_via(&step->nodes.v->routes, seed->state->link->name, &c->ip) &&
-	       nca_routes_via(&node->routes, c->state->link->name, &seed->ip);
-}
-
-static struct nca_candidate *best_member(struct nca_step *step, const struct nca_network *net,
-					 struct nca_node_state *node)
-{
-	const enum nca_rule *order = nca_network_order(step);
-	struct nca_candidate *c, *best = NULL;
-	enum nca_rule rule;
-
-	NCA_FOREACH(c, node->candidates) {
-		int better;
-
-		if (!joins(step, net->seed, node, c))
-			continue;
-		c->value[NCA_RULE_SUBNET - NCA_RULE_FAMILY] =
-			nca_prefix_same(&c->net, &net->seed->net);
-		better = best ? nca_network_compare(order, c->value, best->value, &rule) : 1;
-		if (better > 0 ||
-		    (better == 0 && nca_link_is_before(c->state->link, best->state->link)))
-			best = c;
-	}
-	return best;
-}
-
 static void add_member(struct nca_step *step, struct nca_network *net, size_t i,
 		       struct nca_candidate *c)
 {
 	size_t k;
 
 	net->member[i] = c;
+	nca_network_see(net, c);
 	net->broken = check_peers(step, &step->nodes.v[i], c);
 	for (k = 0; k < NCA_VALUES; k++)
 		if (i == 0 || c->value[k] < net->value[k])
 			net->value[k] = c->value[k];
 }
 
-static void find_members(struct nca_step *step, struct nca_network *net)
+/* c, which the seed reaches, becomes the network's member of its node if it leads back and is the
+ * best. */
+static void offer(struct nca_step *step, struct nca_network *net, size_t i, struct nca_candidate *c)
 {
+	struct nca_candidate *best = net->member[i];
+	enum nca_rule rule;
+	int better = 1;
+
+	if (net->broken || c->ip.family != net->seed->ip.family ||
+	    !nca_routes_via(&step->nodes.v[i].routes, c->state->link->name, &net->seed->ip))
+		return;
+	nca_network_see(net, c);
+	if (best) {
+		nca_network_see(net, best);
+		better = nca_network_compare(nca_network_order(step), c->value, best->value, &rule);
+	}
+	if (better > 0 || (better == 0 && nca_link_is_before(c->state->link, best->state->link)))
+		net->member[i] = c;
+}
+
+/* Offers c to the networks whose seed reaches it: one look-up in the first node's routes for all
+ * of them. */
+static void offer_all(struct nca_step *step, nca_networks *all, size_t i, struct nca_candidate *c)
+{
+	const struct nca_routes *routes = &step->nodes.v->routes;
+	const struct nca_route_entry *e = NULL;
+	int len = nca_routes_longest(routes, &c->ip);
+	struct nca_network *net;
+
+	if (len < 0 && !routes->known)
+		NCA_FOREACH(net, *all)
+			offer(step, net, i, c);
+	while ((e = nca_routes_next(routes, &c->ip, len, e)))
+		NCA_FOREACH(net, *all)
+			if (streq(net->seed->state->link->name, e->dev))
+				offer(step, net, i, c);
+}
+
+static void find_members(struct nca_step *step, nca_networks *all, size_t i)
+{
+	struct nca_node_state *node = &step->nodes.v[i];
+	struct nca_candidate *c;
+	struct nca_network *net;
 	char text[NCA_ADDR_TEXT];
-	size_t i;
 
-	net->seed->value[NCA_RULE_SUBNET - NCA_RULE_FAMILY] = 1;
-	add_member(step, net, 0, net->seed);
-	for (i = 1; !net->broken && i < step->nodes.n; i++) {
-		struct nca_candidate *c = best_member(step, net, &step->nodes.v[i]);
-
-		if (c)
-			add_member(step, net, i, c);
-		else
+	NCA_FOREACH(c, node->candidates)
+		if (nca_candidate_open(c))
+			offer_all(step, all, i, c);
+	NCA_FOREACH(net, *all)
+		if (net->member[i] && !net->broken)
+			add_member(step, net, i, net->member[i]);
+		else if (!net->broken)
 			net->broken = nca_step_text(
 				step, "no address of %s is reached over it and leads back to %s",
-				step->nodes.v[i].node->name, nca_ip_text(&net->seed->ip, text));
-	}
+				node->node->name, nca_ip_text(&net->seed->ip, text));
 }
 
 static int compare_ips(const void *a, const void *b)
@@ -130,61 +139,105 @@ static int compare_ips(const void *a, const void *b)
 
 /* The first address of the network that node i does not reach; its own is no peer. */
 static const struct nca_ip *first_unreached(struct nca_step *step, const struct nca_network *net,
-					    size_t i, const struct nca_ip *ips)
+					    size_t i)
 {
 	const struct nca_node_state *node = &step->nodes.v[i];
 	const char *dev = net->member[i]->state->link->name;
-	const struct nca_ip *own =
-		bsearch(&net->member[i]->ip, ips, step->nodes.n, sizeof(*ips), compare_ips);
-	size_t below = (size_t)(own - ips);
-	const struct nca_ip *ip = nca_routes_unreached(&node->routes, dev, ips, below);
+	const struct nca_ip *ip, *own = bsearch(&net->member[i]->ip, net->ips, step->nodes.n,
+						sizeof(*net->ips), compare_ips);
+	size_t below = (size_t)(own - net->ips);
 
+	ip = nca_routes_unreached(&node->routes, dev, net->ips, below);
 	return ip ? ip
 		  : nca_routes_unreached(&node->routes, dev, own + 1, step->nodes.n - below - 1);
 }
 
-static int check_pairs(struct nca_step *step, struct nca_network *net)
+static int sort_ips(struct nca_step *step, struct nca_network *net)
 {
-	struct nca_ip *ips = nca_pool_alloc(step->pool, step->nodes.n * sizeof(*ips));
-	char text[NCA_ADDR_TEXT];
+	bool sorted = true;
 	size_t i;
 
-	if (!ips)
+	net->ips = nca_pool_alloc(step->pool, step->nodes.n * sizeof(*net->ips));
+	if (!net->ips)
 		return -ENOMEM;
-	for (i = 0; i < step->nodes.n; i++)
-		ips[i] = net->member[i]->ip;
-	qsort(ips, step->nodes.n, sizeof(*ips), compare_ips);
-	for (i = 0; !net->broken && i < step->nodes.n; i++) {
-		const struct nca_ip *ip = first_unreached(step, net, i, ips);
+	for (i = 0; i < step->nodes.n; i++) {
+		net->ips[i] = net->member[i]->ip;
+		sorted = sorted && (!i || compare_ips(&net->ips[i - 1], &net->ips[i]) <= 0);
+	}
+	if (!sorted)
+		qsort(net->ips, step->nodes.n, sizeof(*net->ips), compare_ips);
+	return 0;
+}
 
-		if (ip)
-			net->broken =
-				nca_step_text(step, "%s reaches %s over another interface",
-					      step->nodes.v[i].node->name, nca_ip_text(ip, text));
+static int check_pairs(struct nca_step *step, nca_networks *all)
+{
+	struct nca_network *net;
+	char text[NCA_ADDR_TEXT];
+	size_t i;
+	int rc = 0;
+
+	NCA_FOREACH(net, *all)
+		rc = rc || net->broken ? rc : sort_ips(step, net);
+	for (i = 0; !rc && i < step->nodes.n; i++)
+		NCA_FOREACH(net, *all) {
+			const struct nca_ip *ip =
+				net->broken ? NULL : first_unreached(step, net, i);
+
+			if (ip)
+				net->broken = nca_step_text(
+					step, "%s reaches %s over another interface",
+					step->nodes.v[i].node->name, nca_ip_text(ip, text));
+		}
+	return rc;
+}
+
+static int seed(struct nca_step *step, nca_networks *all)
+{
+	struct nca_candidate *c;
+	struct nca_network *net;
+
+	NCA_FOREACH(c, step->nodes.v->candidates) {
+		if (!nca_candidate_open(c))
+			continue;
+		net = NCA_APPEND(step->pool, *all);
+		if (!net)
+			return -ENOMEM;
+		net->seed = c;
+		net->member = nca_pool_alloc(step->pool, step->nodes.n * sizeof(*net->member));
+		if (!net->member)
+			return -ENOMEM;
+		add_member(step, net, 0, c);
 	}
 	return 0;
 }
 
 static int build(struct nca_step *step, nca_networks *all)
 {
-	struct nca_candidate *seed;
-	struct nca_network *net;
-	int rc = 0;
+	size_t i;
+	int rc = seed(step, all);
 
-	NCA_FOREACH(seed, step->nodes.v->candidates) {
-		if (rc || !nca_candidate_open(seed))
-			continue;
-		net = NCA_APPEND(step->pool, *all);
-		if (!net)
-			return -ENOMEM;
-		net->seed = seed;
-		net->member = nca_pool_alloc(step->pool, step->nodes.n * sizeof(*net->member));
-		if (!net->member)
-			return -ENOMEM;
-		find_members(step, net);
-		rc = net->broken ? 0 : check_pairs(step, net);
-	}
-	return rc;
+	for (i = 1; !rc && i < step->nodes.n; i++)
+		find_members(step, all, i);
+	return rc ? rc : check_pairs(step, all);
+}
+
+/* The name of the interface with the lowest address. */
+static const char *lowest_name(const struct nca_step *step, const struct nca_network *net)
+{
+	size_t i = 0;
+
+	while (i + 1 < step->nodes.n && nca_ip_compare(&net->member[i]->ip, &net->ips[0]))
+		i++;
+	return net->member[i]->state->link->name;
+}
+
+/* Equal in all: by name and address, so that it does not matter which node comes first. */
+static bool is_before(const struct nca_step *step, const struct nca_network *a,
+		      const struct nca_network *b)
+{
+	int c = nca_name_compare(lowest_name(step, a), lowest_name(step, b));
+
+	return c ? c < 0 : nca_ip_compare(&a->ips[0], &b->ips[0]) < 0;
 }
 
 static struct nca_network *best_network(struct nca_step *step, const nca_networks *all,
@@ -199,11 +252,47 @@ static struct nca_network *best_network(struct nca_step *step, const nca_network
 		if (net->broken || net == but)
 			continue;
 		c = best ? nca_network_compare(order, net->value, best->value, rule) : 1;
-		if (c > 0 ||
-		    (c == 0 && nca_link_is_before(net->seed->state->link, best->seed->state->link)))
+		if (c > 0 || (c == 0 && is_before(step, net, best)))
 			best = net;
 	}
 	return best;
+}
+
+/* Does `rule` stand behind SPEED in the order, so that a known speed could have decided? */
+static bool is_behind_speed(const struct nca_step *step, enum nca_rule rule)
+{
+	const enum nca_rule *order = nca_network_order(step);
+
+	for (; *order != NCA_RULE_SPEED; order++)
+		if (*order == rule)
+			return false;
+	return rule != NCA_RULE_SPEED;
+}
+
+static bool is_unknown(const struct nca_network *net, enum nca_rule rule)
+{
+	return net->value[rule - NCA_RULE_FAMILY] < 0;
+}
+
+/*
+ * TCP carries the data, two networks would do, and how fast they are is not known: a guess. A
+ * device whose MTU is not known either was not looked at, so nothing is missing.
+ */
+static void doubt(struct nca_step *step, const struct nca_network *won,
+		  const struct nca_network *second, enum nca_rule rule)
+{
+	const char *a = won->seed->state->link->name, *b = second->seed->state->link->name;
+
+	if (!streq(step->plan->net, "Socket") || second->seed->state == won->seed->state ||
+	    !is_unknown(won, NCA_RULE_SPEED) || is_unknown(won, NCA_RULE_MTU) ||
+	    rule == NCA_RULE_MTU || !is_behind_speed(step, rule))
+		return;
+	nca_step_unsure(step, "speed-unknown", NULL,
+			nca_step_text(step,
+				      "%s and %s both join all nodes, and which is the faster is not "
+				      "known: %s is taken (%s). NCCL_SOCKET_IFNAME==%s pins the "
+				      "other",
+				      a, b, a, nca_rules[rule].word, b));
 }
 
 /* What somebody set does not join the nodes: the other interfaces are judged again. False: nobody
@@ -265,8 +354,10 @@ int nca_network_agree(struct nca_step *step)
 		return 0;
 	}
 	second = best_network(step, &all, won, &rule);
-	if (second)
+	if (second) {
 		nca_network_compare(nca_network_order(step), won->value, second->value, &rule);
+		doubt(step, won, second, rule);
+	}
 	for (i = 0; i < step->nodes.n; i++)
 		step->nodes.v[i].chosen = won->member[i];
 	nca_network_rows(step, &all, won, second ? rule : NCA_RULE_ONLY_NETWORK);

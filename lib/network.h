@@ -9,6 +9,7 @@ struct nca_network {
 	struct nca_candidate *seed;    /* of the first node */
 	struct nca_candidate **member; /* one per node */
 	int value[NCA_VALUES];	       /* the worst of all nodes, -1 where one is unknown */
+	struct nca_ip *ips;	       /* of the members, sorted */
 	const char *broken;	       /* why it does not join all nodes; NULL: it does */
 };
 
@@ -19,6 +20,12 @@ const enum nca_rule *nca_network_order(const struct nca_step *step);
 
 /* Fills the values of all candidates, except SUBNET, which a network decides. -ENOMEM. */
 int nca_network_values(struct nca_step *step);
+
+/* Sets the one value of a candidate that depends on the network. */
+static inline void nca_network_see(const struct nca_network *net, struct nca_candidate *c)
+{
+	c->value[NCA_RULE_SUBNET - NCA_RULE_FAMILY] = nca_prefix_same(&c->net, &net->seed->net);
+}
 
 /* The rule by which a is better (> 0, *rule) or worse (< 0) than b; 0: equal in all. */
 int nca_network_compare(const enum nca_rule *order, const int *a, const int *b,

@@ -38,6 +38,18 @@ static const struct nca_addr *loopback_address(const struct nca_node_state *node
 	return NULL;
 }
 
+/* The node's address is on the loopback device, and what else it has leads nowhere: bridges and
+ * veths of containers. */
+static bool is_stranded(const struct nca_node_state *node)
+{
+	const struct nca_candidate *c;
+
+	NCA_FOREACH(c, node->candidates)
+		if (nca_candidate_open(c) && nca_topo_physical(node->node, c->state->link))
+			return false;
+	return loopback_address(node) != NULL;
+}
+
 static void fail_node(struct nca_step *step, const struct nca_node_state *node)
 {
 	const struct nca_addr *a = loopback_address(node);
@@ -94,7 +106,7 @@ static void take_likeliest(struct nca_step *step)
 	struct nca_candidate *c;
 
 	NCA_FOREACH(node, step->nodes) {
-		node->chosen = best_candidate(step, node);
+		node->chosen = is_stranded(node) ? NULL : best_candidate(step, node);
 		NCA_FOREACH(c, node->candidates)
 			nca_step_judge_link(step, c->state, NCA_RULE_UNREACHABLE,
 					    nca_step_text(step, "%s: no network joins all nodes",
@@ -104,12 +116,13 @@ static void take_likeliest(struct nca_step *step)
 
 void nca_network_fail(struct nca_step *step, const nca_networks *all)
 {
-	const struct nca_node_state *node, *island = find_island(step);
+	const struct nca_node_state *island = find_island(step);
+	struct nca_node_state *node;
 	const struct nca_network *net = all->n ? all->v : NULL;
 	bool empty = false;
 
 	NCA_FOREACH(node, step->nodes)
-		if (!best_candidate(step, (struct nca_node_state *)node)) {
+		if (!best_candidate(step, node) || is_stranded(node)) {
 			fail_node(step, node);
 			empty = true;
 		}

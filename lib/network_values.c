@@ -39,20 +39,23 @@ static int read_node_addresses(struct nca_step *step, struct nca_ips *ret)
 	return 0;
 }
 
-static bool is_rail(const struct nca_node_state *node, const struct nca_link *link)
+static bool is_rail(const struct nca_node_state *node, const struct nca_link_state *link)
 {
 	size_t i;
 
 	for (i = 0; i < node->rails.n; i++)
-		if (nca_topo_uses(node->node, link, node->rails.v[i]->hca, node->rails.v[i]->port))
+		if (nca_topo_uses(node->node, link->link, link->lowest, node->rails.v[i]->hca,
+				  node->rails.v[i]->port))
 			return true;
 	return false;
 }
 
-/* A bond survives the loss of a port; IPoIB is slow and its fabric is for RDMA. */
-static int kind_value(const struct nca_link *link)
+/* A bond survives the loss of a port; IPoIB is slow and its fabric is for RDMA; a bridge without a
+ * port to the outside is the node's own. */
+static int kind_value(const struct nca_node *node, const struct nca_link *link)
 {
-	if (nca_same(link->kind, "infiniband"))
+	if (nca_same(link->kind, "infiniband") ||
+	    (nca_same(link->kind, "bridge") && !nca_topo_physical(node, link)))
 		return 0;
 	return nca_same(link->kind, "bond") ? 2 : 1;
 }
@@ -75,13 +78,13 @@ static void fill(struct nca_step *step, const struct nca_node_state *node, struc
 	VALUE(c, NCA_RULE_MASTER_ADDR) = master_value(node, c, master, node == step->nodes.v);
 	VALUE(c, NCA_RULE_NODE_ADDRESS) =
 		names->n && bsearch(&c->ip, names->v, names->n, sizeof(*names->v), compare_ips);
-	VALUE(c, NCA_RULE_NOT_RAIL) = !is_rail(node, link);
+	VALUE(c, NCA_RULE_NOT_RAIL) = !is_rail(node, c->state);
 	VALUE(c, NCA_RULE_PHYSICAL) = nca_topo_physical(node->node, link);
 	VALUE(c, NCA_RULE_SPEED) = nca_topo_speed(node->node, link);
 	VALUE(c, NCA_RULE_MTU) = link->mtu;
 	VALUE(c, NCA_RULE_DEFAULT_ROUTE) =
 		nca_routes_default(&node->routes, link->name, c->ip.family);
-	VALUE(c, NCA_RULE_KIND) = kind_value(link);
+	VALUE(c, NCA_RULE_KIND) = kind_value(node->node, link);
 }
 
 int nca_network_values(struct nca_step *step)
@@ -109,7 +112,8 @@ bool nca_link_is_before(const struct nca_link *a, const struct nca_link *b)
 
 const enum nca_rule *nca_network_order(const struct nca_step *step)
 {
-	return streq(step->plan->net, "Socket") ? nca_rules_data : nca_rules_control;
+	return step->fast_sockets || streq(step->plan->net, "Socket") ? nca_rules_data
+								      : nca_rules_control;
 }
 
 int nca_network_compare(const enum nca_rule *order, const int *a, const int *b, enum nca_rule *rule)

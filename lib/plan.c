@@ -109,6 +109,7 @@ static int decide(struct nca_step *step)
 	if (rc)
 		return rc;
 	nca_transport_choose(step);
+	nca_ports_doubt(step);
 	rc = nca_network_agree(step);
 	if (rc)
 		return rc;

@@ -4,6 +4,34 @@
 
 #include "step.h"
 
+/* "GID 3 10.1.0.5 on rail0, ", or nothing on InfiniBand, which goes by LID. */
+static const char *gid_text(struct nca_step *step, const struct nca_gid *gid)
+{
+	char index[NCA_INT_TEXT], text[NCA_ADDR_TEXT];
+	struct nca_ip ip;
+
+	if (!gid || nca_ip_parse_gid(gid->gid, &ip))
+		return "";
+	return nca_step_join(step, ", GID ", nca_step_int(gid->index, index), " ",
+			     nca_ip_text(&ip, text), " on ", gid->ndev ? gid->ndev : "unknown");
+}
+
+static char *rail_text(struct nca_step *step, const struct nca_port_state *p, int rail,
+		       const struct nca_gid *gid)
+{
+	const char *layer = p->port->link_layer, *level = nca_level_word(p->level);
+	char port[NCA_INT_TEXT], place[NCA_INT_TEXT], rate[NCA_INT_TEXT];
+	const char *address = gid_text(step, gid);
+
+	if (!address)
+		return NULL;
+	return nca_step_join(step, p->hca->name, " port ", nca_step_int(p->port->port, port),
+			     ": rail ", nca_step_int(rail, place), ", ",
+			     layer ? layer : "unknown link layer", " ",
+			     p->rate >= 0 ? nca_step_int((int)p->rate, rate) : "?", " Gb/s",
+			     address, ", nearest GPU ", level ? level : "unknown");
+}
+
 static int fill_rails(struct nca_step *step, const struct nca_node_state *state,
 		      struct nca_plan_node *node)
 {
@@ -18,20 +46,18 @@ static int fill_rails(struct nca_step *step, const struct nca_node_state *state,
 
 		node->hcas.v[node->hcas.n++] = (struct nca_plan_hca){p->hca->name, p->port->port,
 								     gid ? gid->index : -1, (int)i};
-		nca_step_judge_port(step, p, NCA_RULE_RAIL,
-				    nca_step_text(step, "%s port %d: rail %zu, GID %s",
-						  p->hca->name, p->port->port, i,
-						  gid ? gid->gid : "by LID or unknown"));
+		nca_step_judge_port(step, p, NCA_RULE_RAIL, rail_text(step, p, (int)i, gid));
 	}
 	return 0;
 }
 
-static int add_row(struct nca_step *step, struct nca_plan_node *node, char *subject,
-		   enum nca_rule rule, const char *text, bool chosen)
+/* There is room for one row per interface and port. */
+static int add_row(struct nca_plan_node *node, char *subject, enum nca_rule rule, const char *text,
+		   bool chosen)
 {
-	struct nca_decision *row = NCA_APPEND(step->pool, node->decisions);
+	struct nca_decision *row = &node->decisions.v[node->decisions.n++];
 
-	if (!row || !subject)
+	if (!subject)
 		return -ENOMEM;
 	row->subject = subject;
 	row->outcome = chosen ? "chosen" : "rejected";
@@ -45,19 +71,22 @@ static int fill_rows(struct nca_step *step, const struct nca_node_state *state,
 {
 	const struct nca_link_state *link;
 	const struct nca_port_state *p;
+	char port[NCA_INT_TEXT];
 	int rc = 0;
 
-	node->decisions.v = nca_pool_alloc(step->pool, 0);
+	node->decisions.v = nca_pool_alloc(
+		step->pool, (state->links.n + state->ports.n) * sizeof(*node->decisions.v));
 	if (!node->decisions.v)
 		return -ENOMEM;
 	NCA_FOREACH(link, state->links)
 		rc = rc ? rc
-			: add_row(step, node, link->link->name, link->rule, link->text,
+			: add_row(node, link->link->name, link->rule, link->text,
 				  state->chosen && state->chosen->state == link);
 	NCA_FOREACH(p, state->ports)
 		rc = rc ? rc
-			: add_row(step, node,
-				  nca_step_text(step, "%s:%d", p->hca->name, p->port->port),
+			: add_row(node,
+				  nca_step_join(step, p->hca->name, ":",
+						nca_step_int(p->port->port, port)),
 				  p->rule, p->text, p->rule == NCA_RULE_RAIL);
 	return rc;
 }
@@ -76,7 +105,7 @@ int nca_plan_fill(struct nca_step *step)
 		if (state->chosen) {
 			node->socket_ifname = state->chosen->state->link->name;
 			node->socket_addr =
-				nca_step_text(step, "%s", nca_ip_text(&state->chosen->ip, text));
+				nca_step_join(step, nca_ip_text(&state->chosen->ip, text));
 		}
 		rc = fill_rails(step, state, node);
 		rc = rc ? rc : fill_rows(step, state, node);

@@ -2,72 +2,59 @@
 /* What makes two ports of two nodes the same rail. */
 #include "rail_keys.h"
 
-bool nca_rail_network(const struct nca_step *step, const struct nca_node_state *node,
-		      const struct nca_port_state *rail, struct nca_prefix *net, const char **ndev)
-{
-	const struct nca_gid *gid = nca_rail_gid(step, rail);
-	const struct nca_link *link;
-	const struct nca_addr *a;
-	struct nca_ip ip, have;
-
-	if (!gid)
-		gid = rail->gid[0] ? rail->gid[0] : rail->gid[1];
-	link = gid ? nca_node_link(node->node, gid->ndev) : NULL;
-	if (!link || nca_ip_parse_gid(gid->gid, &ip))
-		return false;
-	NCA_FOREACH(a, link->addresses)
-		if (a->prefixlen > 0 && !nca_ip_parse(a->addr, &have) &&
-		    !nca_ip_compare(&have, &ip)) {
-			*net = nca_ip_prefix(&ip, a->prefixlen);
-			*ndev = link->name;
-			return true;
-		}
-	return false;
-}
-
-static const char *network_key(struct nca_step *step, const struct nca_node_state *node,
-			       const struct nca_port_state *port)
-{
-	struct nca_prefix net;
-	const char *ndev;
-	char buf[NCA_ADDR_TEXT];
-
-	if (!nca_rail_network(step, node, port, &net, &ndev))
-		return NULL;
-	return nca_step_text(step, "%s/%d", nca_ip_text(&net.ip, buf), net.len);
-}
-
-static const char *subnet_key(struct nca_step *step, const struct nca_port_state *port)
+static bool subnet_key(const struct nca_port_state *port, struct nca_rail_key *key)
 {
 	const struct nca_gid *gid = port->port->gids.n ? port->port->gids.v : NULL;
+	struct nca_ip ip;
 
-	if (!gid || !nca_same(port->port->link_layer, "InfiniBand") || strlen(gid->gid) < 19 ||
-	    nca_has_prefix(gid->gid, "fe80:0000:0000:0000"))
-		return NULL;
-	return nca_step_text(step, "%.19s", gid->gid);
+	if (!gid || !nca_same(port->port->link_layer, "InfiniBand") ||
+	    nca_ip_parse_gid(gid->gid, &ip) || nca_ip_is_link_local(&ip))
+		return false;
+	key->net = nca_ip_prefix(&ip, 64);
+	return true;
 }
 
-const char *nca_rail_key(struct nca_step *step, const struct nca_node_state *node,
-			 const struct nca_port_state *port, enum nca_rail_key kind)
+bool nca_rail_key_read(const struct nca_step *step, const struct nca_port_state *port,
+		       enum nca_rail_key_kind kind, struct nca_rail_key *ret)
 {
+	const struct nca_prefix *net;
+
+	*ret = (struct nca_rail_key){.text = ""};
 	switch (kind) {
 	case NCA_KEY_NETWORK:
-		return network_key(step, node, port);
+		net = nca_rail_network(step, port);
+		ret->net = net ? *net : ret->net;
+		return net != NULL;
 	case NCA_KEY_SUBNET:
-		return subnet_key(step, port);
+		return subnet_key(port, ret);
 	case NCA_KEY_PCI:
-		if (!port->hca->pci)
-			return NULL;
-		return nca_step_text(step, "%s:%d", port->hca->pci, port->port->port);
+		ret->text = port->hca->pci;
+		break;
 	case NCA_KEY_NAME:
-		return nca_step_text(step, "%s:%d", port->hca->name, port->port->port);
-	default:
-		return NULL;
+		ret->text = port->hca->name;
+		break;
+	case NCA_KEY_ORDINAL:
+		return false;
 	}
+	ret->port = port->port->port;
+	return ret->text != NULL;
 }
 
-/* "mlx5_2" before "mlx5_10". */
-static int compare_names(const char *a, const char *b)
+bool nca_rail_key_same(const struct nca_rail_key *a, const struct nca_rail_key *b)
+{
+	return a->port == b->port && nca_prefix_same(&a->net, &b->net) && streq(a->text, b->text);
+}
+
+const char *nca_rail_key_text(struct nca_step *step, const struct nca_rail_key *key)
+{
+	char text[NCA_ADDR_TEXT];
+
+	if (!key->net.ip.family)
+		return key->text;
+	return nca_step_text(step, "%s/%d", nca_ip_text(&key->net.ip, text), key->net.len);
+}
+
+int nca_name_compare(const char *a, const char *b)
 {
 	while (*a && *b) {
 		size_t n = strspn(a, "0123456789"), m = strspn(b, "0123456789");
@@ -91,65 +78,99 @@ int nca_rail_compare(const void *a, const void *b)
 	if (x->hca->pci && y->hca->pci)
 		c = strcmp(x->hca->pci, y->hca->pci);
 	if (!c)
-		c = compare_names(x->hca->name, y->hca->name);
+		c = nca_name_compare(x->hca->name, y->hca->name);
 	return c ? c : x->port->port - y->port->port;
 }
 
-static int compare_holders(const void *a, const void *b)
-{
-	const struct nca_rail_holder *x = a, *y = b;
-	int c = strcmp(x->key, y->key);
+/* Keys of more rails than this many times the most that a node has are of something else. */
+#define RAILS_FACTOR 4
 
-	return c ? c : (x->node > y->node) - (x->node < y->node);
+/* The rail of a key. It is looked for at its place of the first node's list first: nodes of one
+ * model are alike. */
+static struct nca_rail *find_rail(struct nca_rail_table *t, const struct nca_rail_key *key,
+				  size_t place)
+{
+	struct nca_rail *rail;
+
+	if (place < t->rails.n && nca_rail_key_same(&t->rails.v[place].key, key))
+		return &t->rails.v[place];
+	NCA_FOREACH(rail, t->rails)
+		if (nca_rail_key_same(&rail->key, key))
+			return rail;
+	return NULL;
 }
 
-bool nca_rail_holders_read(struct nca_step *step, enum nca_rail_key kind,
-			   struct nca_rail_holders *ret)
+static struct nca_rail *add_rail(struct nca_step *step, struct nca_rail_table *t,
+				 const struct nca_rail_key *key)
 {
-	struct nca_rail_holders h = {0};
-	size_t i, k, total = 0;
+	struct nca_rail *rail = NCA_APPEND(step->pool, t->rails);
 
-	for (i = 0; i < step->nodes.n; i++)
-		total += step->nodes.v[i].rails.n;
-	h.v = nca_pool_alloc(step->pool, total * sizeof(*h.v));
-	step->no_memory = step->no_memory || !h.v;
-	for (i = 0; h.v && i < step->nodes.n; i++)
-		for (k = 0; k < step->nodes.v[i].rails.n; k++) {
-			struct nca_port_state *p = step->nodes.v[i].rails.v[k];
-			const char *key = nca_rail_key(step, &step->nodes.v[i], p, kind);
+	if (rail) {
+		rail->key = *key;
+		rail->port = nca_pool_alloc(step->pool, step->nodes.n * sizeof(*rail->port));
+	}
+	if (rail && rail->port)
+		return rail;
+	step->no_memory = true;
+	return NULL;
+}
 
-			if (!key)
-				return false;
-			h.v[h.n++] = (struct nca_rail_holder){key, i, p};
-		}
-	if (!h.v)
+static bool add_port(struct nca_step *step, struct nca_rail_table *t, size_t node, size_t place)
+{
+	struct nca_port_state *p = step->nodes.v[node].rails.v[place];
+	struct nca_rail_key key;
+	struct nca_rail *rail;
+
+	if (!nca_rail_key_read(step, p, t->kind, &key))
 		return false;
-	qsort(h.v, h.n, sizeof(*h.v), compare_holders);
-	for (i = 1; i < h.n; i++)
-		if (!compare_holders(&h.v[i - 1], &h.v[i]))
-			return false;
-	*ret = h;
+	rail = find_rail(t, &key, place);
+	if (!rail && t->rails.n >= RAILS_FACTOR * nca_rails_most(step))
+		return false;
+	rail = rail ? rail : add_rail(step, t, &key);
+	if (!rail || rail->port[node])
+		return false;
+	rail->port[node] = p;
+	rail->n++;
 	return true;
 }
 
-size_t nca_rail_holders_end(const struct nca_rail_holders *h, size_t i)
+bool nca_rail_table_read(struct nca_step *step, enum nca_rail_key_kind kind,
+			 struct nca_rail_table *ret)
 {
-	size_t end = i;
+	struct nca_rail_table table = {.kind = kind};
+	size_t i, k;
 
-	while (end < h->n && streq(h->v[end].key, h->v[i].key))
-		end++;
-	return end;
+	for (i = 0; i < step->nodes.n; i++)
+		for (k = 0; k < step->nodes.v[i].rails.n; k++)
+			if (!add_port(step, &table, i, k))
+				return false;
+	*ret = table;
+	return true;
 }
 
-size_t nca_rail_holders_lacking(const struct nca_rail_holders *h, size_t i, size_t end)
+bool nca_rail_table_tells(const struct nca_step *step, const struct nca_rail_table *table)
 {
-	size_t node = 0;
+	const struct nca_rail *rail;
 
-	while (i < end && h->v[i].node == node) {
-		i++;
-		node++;
-	}
-	return node;
+	NCA_FOREACH(rail, table->rails)
+		if (rail->n == step->nodes.n)
+			return true;
+	return table->kind <= NCA_KEY_SUBNET && table->rails.n <= nca_rails_most(step);
+}
+
+const struct nca_port_state *nca_rail_find(const struct nca_step *step,
+					   const struct nca_node_state *node,
+					   const struct nca_rail_key *key,
+					   enum nca_rail_key_kind kind)
+{
+	const struct nca_port_state *p;
+	struct nca_rail_key other;
+
+	NCA_FOREACH(p, node->ports)
+		if (nca_rail_key_read(step, p, kind, &other) &&
+		    nca_rail_key_same(&other, key))
+			return p;
+	return NULL;
 }
 
 size_t nca_rails_most(const struct nca_step *step)
@@ -160,17 +181,4 @@ size_t nca_rails_most(const struct nca_step *step)
 	NCA_FOREACH(node, step->nodes)
 		most = node->rails.n > most ? node->rails.n : most;
 	return most;
-}
-
-bool nca_rail_holders_tell(const struct nca_step *step, const struct nca_rail_holders *h,
-			   enum nca_rail_key kind)
-{
-	size_t i, end, keys = 0, common = 0;
-
-	for (i = 0; i < h->n; i = end) {
-		end = nca_rail_holders_end(h, i);
-		keys++;
-		common += end - i == step->nodes.n;
-	}
-	return common || (kind <= NCA_KEY_SUBNET && keys <= nca_rails_most(step));
 }

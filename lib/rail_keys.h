@@ -5,55 +5,71 @@
 
 #include "step.h"
 
-enum nca_rail_key {
+enum nca_rail_key_kind {
 	NCA_KEY_NETWORK, /* the IP network of the RoCE GID */
 	NCA_KEY_SUBNET,	 /* the InfiniBand subnet prefix; the default fe80::/64 proves nothing */
 	NCA_KEY_PCI,	 /* the PCI address: nodes of one model */
 	NCA_KEY_NAME,	 /* the verbs name */
-	NCA_KEY_ORDINAL, /* the place in the list */
+	NCA_KEY_ORDINAL, /* the place in the list: no key at all */
 };
 
-/* The key as text; NULL where the port has none of that kind, or memory is short. */
-const char *nca_rail_key(struct nca_step *step, const struct nca_node_state *node,
-			 const struct nca_port_state *port, enum nca_rail_key kind);
+/* Equal in all: the same rail. */
+struct nca_rail_key {
+	struct nca_prefix net; /* of NETWORK and SUBNET */
+	const char *text;      /* of PCI and NAME */
+	int port;
+};
+
+/* False where the port has no key of that kind. */
+bool nca_rail_key_read(const struct nca_step *step, const struct nca_port_state *port,
+		       enum nca_rail_key_kind kind, struct nca_rail_key *ret);
+bool nca_rail_key_same(const struct nca_rail_key *a, const struct nca_rail_key *b);
+
+/* "10.1.0.0/16", "0000:18:00.0"; NULL where memory is short. */
+const char *nca_rail_key_text(struct nca_step *step, const struct nca_rail_key *key);
 
 /* NCCL's order since 2.29.7: by PCI path (NCCL_IB_DEVICE_PCI_ORDER); without one by name, numbers
  * as numbers. For qsort() over struct nca_port_state *. */
 int nca_rail_compare(const void *a, const void *b);
 
-/* A port that is a rail of its node, by its key. */
-struct nca_rail_holder {
-	const char *key;
-	size_t node;
-	struct nca_port_state *port;
+/* One rail: the port of every node that has it. */
+struct nca_rail {
+	struct nca_rail_key key;
+	struct nca_port_state **port; /* by node, NULL where it has none */
+	size_t n;		      /* nodes that have it */
 };
 
-/* Sorted by key, then by node. */
-struct nca_rail_holders {
-	struct nca_rail_holder *v;
-	size_t n;
+/* The rails of a step, those of the first node first, in its order. */
+struct nca_rail_table {
+	enum nca_rail_key_kind kind;
+	NCA_LIST(struct nca_rail) rails;
 };
 
-/* All rails of all nodes. False where one has no key of that kind, or two of a node have the same;
- * short memory is noted in the step. */
-bool nca_rail_holders_read(struct nca_step *step, enum nca_rail_key kind,
-			   struct nca_rail_holders *ret);
-
-/* Past the last holder of the key at i. */
-size_t nca_rail_holders_end(const struct nca_rail_holders *h, size_t i);
-
-/* The first node that does not hold the key at [i, end); how many nodes there are, if all do. */
-size_t nca_rail_holders_lacking(const struct nca_rail_holders *h, size_t i, size_t end);
+/*
+ * All rails of all nodes. False where a port has no key of that kind, where two of a node have the
+ * same, or where there are so many that they are keys of nodes or racks, not of rails; short memory
+ * is noted in the step.
+ */
+bool nca_rail_table_read(struct nca_step *step, enum nca_rail_key_kind kind,
+			 struct nca_rail_table *ret);
 
 /*
  * Do the keys tell which rail is which? If some are on all nodes. Networks also if there are no
  * more of them than one node has rails: then every rail is known and some are missing somewhere;
  * more than that are networks per node or per rack, which routes join.
  */
-bool nca_rail_holders_tell(const struct nca_step *step, const struct nca_rail_holders *h,
-			   enum nca_rail_key kind);
+bool nca_rail_table_tells(const struct nca_step *step, const struct nca_rail_table *table);
+
+/* The port of a node that has a key, whatever is decided of it; NULL: none. */
+const struct nca_port_state *nca_rail_find(const struct nca_step *step,
+					   const struct nca_node_state *node,
+					   const struct nca_rail_key *key,
+					   enum nca_rail_key_kind kind);
 
 /* As many as the node with the most rails has. */
 size_t nca_rails_most(const struct nca_step *step);
+
+/* Names the nodes that lack a rail, and why, in one warning per cause. */
+void nca_rail_warn(struct nca_step *step, const struct nca_rail *rail, enum nca_rail_key_kind kind);
 
 #endif

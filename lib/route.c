@@ -4,53 +4,61 @@
 
 #include <nca/route.h>
 
-static int add_entry(struct nca_pool *pool, struct nca_routes *routes,
-		     const struct nca_route_entry *entry)
+/* There is room: see count_entries(). */
+static void add_entry(struct nca_routes *routes, const struct nca_route_entry *entry)
 {
-	struct nca_route_entry *e = entry->dev ? NCA_APPEND(pool, routes->entries) : NULL;
+	struct nca_route_entry *e;
 
-	if (e) {
-		*e = *entry;
-		e->last = nca_prefix_last(&e->dst);
-	}
-	return entry->dev && !e ? -ENOMEM : 0;
+	if (!entry->dev)
+		return;
+	e = &routes->entries.v[routes->entries.n++];
+	*e = *entry;
+	e->last = nca_prefix_last(&e->dst);
 }
 
-static int add_route(struct nca_pool *pool, struct nca_routes *routes,
-		     const struct nca_route *route)
+static void add_route(struct nca_routes *routes, const struct nca_route *route)
 {
 	struct nca_route_entry entry = {.metric = route->metric < 0 ? 0 : route->metric,
 					.main = !route->table || streq(route->table, "main") ||
 						streq(route->table, "254")};
 	const struct nca_nexthop *hop;
-	int rc = 0;
 
 	if (nca_prefix_parse(route->dst, streq(route->family, "inet6") ? 6 : 4, &entry.dst))
-		return 0;
+		return;
 	NCA_FOREACH(hop, route->nexthops) {
 		entry.dev = hop->dev;
-		rc = rc ? rc : add_entry(pool, routes, &entry);
+		add_entry(routes, &entry);
 	}
 	entry.dev = route->nexthops.n ? NULL : route->dev;
-	return rc ? rc : add_entry(pool, routes, &entry);
+	add_entry(routes, &entry);
 }
 
 /* The kernel adds a route for the prefix of each address of a device that is up. */
-static int add_connected(struct nca_pool *pool, struct nca_routes *routes,
-			 const struct nca_link *link)
+static void add_connected(struct nca_routes *routes, const struct nca_link *link)
 {
 	struct nca_route_entry entry = {.dev = link->name, .main = true};
 	const struct nca_addr *addr;
 	struct nca_ip ip;
-	int rc = 0;
 
 	NCA_FOREACH(addr, link->addresses) {
-		if (rc || nca_ip_parse(addr->addr, &ip) || addr->prefixlen < 0)
+		if (nca_ip_parse(addr->addr, &ip) || addr->prefixlen < 0)
 			continue;
 		entry.dst = nca_ip_prefix(&ip, addr->prefixlen);
-		rc = add_entry(pool, routes, &entry);
+		add_entry(routes, &entry);
 	}
-	return rc;
+}
+
+static size_t count_entries(const struct nca_node *node)
+{
+	const struct nca_route *route;
+	const struct nca_link *link;
+	size_t n = 0;
+
+	NCA_FOREACH(route, node->routes)
+		n += route->nexthops.n ? route->nexthops.n : 1;
+	NCA_FOREACH(link, node->interfaces)
+		n += node->routes.n ? 0 : link->addresses.n;
+	return n;
 }
 
 int nca_routes_read(const struct nca_node *node, struct nca_pool *pool, struct nca_routes *ret)
@@ -58,19 +66,20 @@ int nca_routes_read(const struct nca_node *node, struct nca_pool *pool, struct n
 	struct nca_routes routes = {.known = node->routes.n > 0};
 	const struct nca_route *route;
 	const struct nca_link *link;
-	int rc = 0;
 
+	routes.entries.v = nca_pool_alloc(pool, count_entries(node) * sizeof(*routes.entries.v));
+	if (!routes.entries.v)
+		return -ENOMEM;
 	NCA_FOREACH(route, node->routes)
-		rc = rc ? rc : add_route(pool, &routes, route);
+		add_route(&routes, route);
 	NCA_FOREACH(link, node->interfaces)
-		rc = rc || routes.known ? rc : add_connected(pool, &routes, link);
-	if (!rc)
-		*ret = routes;
-	return rc;
+		if (!routes.known)
+			add_connected(&routes, link);
+	*ret = routes;
+	return 0;
 }
 
-/* Length of the longest prefix of `main` that holds ip, -1 where there is none. */
-static int longest(const struct nca_routes *routes, const struct nca_ip *ip)
+int nca_routes_longest(const struct nca_routes *routes, const struct nca_ip *ip)
 {
 	const struct nca_route_entry *e;
 	int len = -1;
@@ -96,6 +105,18 @@ bool nca_routes_via(const struct nca_routes *routes, const char *dev, const stru
 	return len < 0 ? !routes->known : via;
 }
 
+const struct nca_route_entry *nca_routes_next(const struct nca_routes *routes,
+					      const struct nca_ip *ip, int len,
+					      const struct nca_route_entry *after)
+{
+	const struct nca_route_entry *e = after ? after + 1 : routes->entries.v;
+
+	for (; e && e < routes->entries.v + routes->entries.n; e++)
+		if (e->main && e->dst.len == len && nca_prefix_has(&e->dst, ip))
+			return e;
+	return NULL;
+}
+
 bool nca_routes_any_via(const struct nca_routes *routes, const char *dev, const struct nca_ip *ip)
 {
 	const struct nca_route_entry *e;
@@ -109,7 +130,7 @@ bool nca_routes_any_via(const struct nca_routes *routes, const char *dev, const 
 const char *nca_routes_device(const struct nca_routes *routes, const struct nca_ip *ip)
 {
 	const struct nca_route_entry *e, *best = NULL;
-	int len = longest(routes, ip);
+	int len = nca_routes_longest(routes, ip);
 
 	NCA_FOREACH(e, routes->entries)
 		if (e->main && e->dst.len == len && nca_prefix_has(&e->dst, ip) &&
@@ -164,10 +185,32 @@ static size_t same_answer(const struct nca_routes *routes, const struct nca_ip *
 	return n;
 }
 
+/* Does one route of dev hold all, with none of another device inside it? The usual case, in two
+ * passes. */
+static bool is_covered(const struct nca_routes *routes, const char *dev, const struct nca_ip *first,
+		       const struct nca_ip *last)
+{
+	const struct nca_route_entry *e, *best = NULL;
+
+	NCA_FOREACH(e, routes->entries)
+		if (e->main && (!best || e->dst.len > best->dst.len) &&
+		    nca_prefix_has(&e->dst, first) && nca_prefix_has(&e->dst, last) &&
+		    streq(e->dev, dev))
+			best = e;
+	if (!best)
+		return false;
+	NCA_FOREACH(e, routes->entries)
+		if (e->main && e->dst.len > best->dst.len &&
+		    nca_ip_compare(&e->dst.ip, last) <= 0 &&
+		    nca_ip_compare(first, &e->last) <= 0 && !streq(e->dev, dev))
+			return false;
+	return true;
+}
+
 const struct nca_ip *nca_routes_unreached(const struct nca_routes *routes, const char *dev,
 					  const struct nca_ip *ips, size_t n)
 {
-	size_t at = 0;
+	size_t at = n && is_covered(routes, dev, &ips[0], &ips[n - 1]) ? n : 0;
 
 	while (at < n) {
 		if (!nca_routes_via(routes, dev, &ips[at]))

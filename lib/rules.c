@@ -73,7 +73,8 @@ const struct nca_rule_info nca_rules[NCA_RULES] = {
 		"kind",
 		"a bond survives the loss of a port; IPoIB is slow and its fabric is for RDMA"),
 	[NCA_RULE_FIRST] =
-		LINK("first", "equal in all: the kernel's order (ifindex), then the name"),
+		LINK("first", "equal in all: the first by name, then by address, whatever the order of "
+			      "the nodes"),
 	[NCA_RULE_ONLY_NETWORK] = LINK("only-network", "no other network joins all nodes"),
 
 	[NCA_RULE_PLUGIN_FABRIC] =
@@ -127,8 +128,8 @@ const struct nca_rule_info nca_rules[NCA_RULES] = {
 };
 
 const enum nca_rule nca_rules_control[] = {
-	NCA_RULE_FAMILY,   NCA_RULE_MASTER_ADDR, NCA_RULE_NODE_ADDRESS, NCA_RULE_NOT_RAIL,
-	NCA_RULE_PHYSICAL, NCA_RULE_SUBNET,	 NCA_RULE_KIND,		NCA_RULE_DEFAULT_ROUTE,
+	NCA_RULE_FAMILY,   NCA_RULE_MASTER_ADDR, NCA_RULE_NODE_ADDRESS, NCA_RULE_PHYSICAL,
+	NCA_RULE_NOT_RAIL, NCA_RULE_SUBNET,	 NCA_RULE_KIND,		NCA_RULE_DEFAULT_ROUTE,
 	NCA_RULE_SPEED,	   NCA_RULE_MTU,	 NCA_RULE_NONE};
 
 const enum nca_rule nca_rules_data[] = {

@@ -7,22 +7,55 @@
 
 char *nca_step_text(struct nca_step *step, const char *fmt, ...)
 {
+	char buf[256], *text;
 	va_list ap;
-	char *text;
 	int n;
 
 	va_start(ap, fmt);
-	n = vsnprintf(NULL, 0, fmt, ap);
+	n = vsnprintf(buf, sizeof(buf), fmt, ap);
 	va_end(ap);
 	text = n < 0 ? NULL : nca_pool_alloc(step->pool, (size_t)n + 1);
 	if (!text) {
 		step->no_memory = true;
 		return NULL;
 	}
+	if ((size_t)n < sizeof(buf))
+		return memcpy(text, buf, (size_t)n + 1);
 	va_start(ap, fmt);
 	vsnprintf(text, (size_t)n + 1, fmt, ap);
 	va_end(ap);
 	return text;
+}
+
+char *nca_step_join_list(struct nca_step *step, const char *const *parts)
+{
+	const char *const *p;
+	size_t n = 1, len;
+	char *text, *to;
+
+	for (p = parts; *p; p++)
+		n += strlen(*p);
+	text = to = nca_pool_alloc(step->pool, n);
+	step->no_memory = step->no_memory || !text;
+	for (p = parts; text && *p; p++, to += len) {
+		len = strlen(*p);
+		memcpy(to, *p, len);
+	}
+	return text;
+}
+
+const char *nca_step_int(int value, char *buf)
+{
+	unsigned int rest = value < 0 ? 0u - (unsigned int)value : (unsigned int)value;
+	char *to = buf + NCA_INT_TEXT - 1;
+
+	*to = '\0';
+	do
+		*--to = (char)('0' + rest % 10);
+	while (rest /= 10);
+	if (value < 0)
+		*--to = '-';
+	return to;
 }
 
 void nca_step_judge_link(struct nca_step *step, struct nca_link_state *link, enum nca_rule rule,
@@ -43,37 +76,6 @@ void nca_step_judge_port(struct nca_step *step, struct nca_port_state *port, enu
 		return;
 	port->rule = rule;
 	port->text = text;
-}
-
-void nca_step_warn(struct nca_step *step, const char *code, const char *key, const char *node,
-		   char *text)
-{
-	struct nca_cause *cause;
-
-	NCA_FOREACH(cause, step->causes)
-		if (streq(cause->code, code) && streq(cause->key, key)) {
-			cause->nodes++;
-			return;
-		}
-	cause = text ? NCA_APPEND(step->pool, step->causes) : NULL;
-	if (!cause || nca_plan_warn(step->plan, step->pool, code, node, "%s", text)) {
-		step->no_memory = true;
-		return;
-	}
-	*cause = (struct nca_cause){code, key, step->plan->warnings.n - 1, 1};
-}
-
-void nca_step_count(struct nca_step *step)
-{
-	const struct nca_cause *cause;
-
-	NCA_FOREACH(cause, step->causes) {
-		struct nca_warning *w = &step->plan->warnings.v[cause->warning];
-
-		if (cause->nodes > 1 && w->node)
-			w->text = nca_step_text(step, "%s (also on %d other node%s)", w->text,
-						cause->nodes - 1, cause->nodes > 2 ? "s" : "");
-	}
 }
 
 void nca_step_verdict(struct nca_step *step, const char *verdict)

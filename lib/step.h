@@ -13,10 +13,15 @@
 
 #include "rules.h"
 
+/* MAX_IB_DEVS (src/transport/net_ib/common.h, 32 since 2.18.5). */
+#define NCA_RAILS_MAX 32
+
 struct nca_link_state {
 	const struct nca_link *link;
 	enum nca_rule rule; /* NONE: still a candidate */
 	const char *text;
+	bool is_default; /* the default route of some family leaves by it */
+	bool lowest;	 /* nca_topo_lowest() */
 };
 
 /* Values by which networks are compared: those of the rules FAMILY to DEFAULT_ROUTE. */
@@ -37,8 +42,10 @@ struct nca_port_state {
 	enum nca_rule rule; /* NONE: still a candidate */
 	const char *text;
 	const struct nca_gid *gid[2]; /* best IPv4 and best IPv6 GID, NULL where there is none */
+	struct nca_prefix net[2];     /* of these; family 0 unknown */
 	double rate;		      /* Gb/s, -1 unknown */
 	enum nca_level level;	      /* of the nearest GPU */
+	bool keep;		      /* by the filter that is being applied */
 };
 
 struct nca_node_state {
@@ -53,11 +60,11 @@ struct nca_node_state {
 	bool user_hcas;	  /* NCCL_IB_HCA is set and works */
 };
 
-/* Warnings of one cause are one, which counts its nodes. */
+/* Warnings of one cause are one, which names its nodes. */
 struct nca_cause {
 	const char *code, *key;
 	size_t warning; /* index in plan->warnings */
-	int nodes;
+	NCA_LIST(const char *) nodes;
 };
 
 struct nca_step {
@@ -69,6 +76,7 @@ struct nca_step {
 	NCA_LIST(struct nca_node_state) nodes;
 	NCA_LIST(struct nca_cause) causes;
 	int gid_family;	   /* of the rails: 4 or 6, 0 on InfiniBand */
+	bool fast_sockets; /* Slingshot: its interfaces carry IP as fast, and HPE wants them named */
 	bool rdma_lost;	   /* RDMA was there and is not used, against nobody's wish */
 	bool rdma_refused; /* somebody set NCCL_NET=Socket or NCCL_IB_DISABLE=1 */
 	bool no_memory;
@@ -77,19 +85,38 @@ struct nca_step {
 /* A formatted text of the step's pool; NULL, noted in no_memory, where memory is short. */
 char *nca_step_text(struct nca_step *step, const char *fmt, ...) NCA_PRINTF(2, 3);
 
+/* The strings one after the other, ended by NULL: what stands in every row of every node is not
+ * worth a format. NULL, noted in no_memory, where memory is short. */
+#define nca_step_join(step, ...) nca_step_join_list(step, (const char *const[]){__VA_ARGS__, NULL})
+char *nca_step_join_list(struct nca_step *step, const char *const *parts);
+
+/* Room for an int as text. */
+#define NCA_INT_TEXT 12
+const char *nca_step_int(int value, char *buf);
+
 /* Decides a link or a port, unless it is decided already. */
 void nca_step_judge_link(struct nca_step *step, struct nca_link_state *link, enum nca_rule rule,
 			 char *text);
 void nca_step_judge_port(struct nca_step *step, struct nca_port_state *port, enum nca_rule rule,
 			 char *text);
 
-/* Warns once per code and key; the text is the first node's, later nodes are counted. Node NULL:
- * the whole step. */
+/*
+ * Warns once per code and key; the text is the first node's, and "{nodes}" in it stands for the
+ * names of all nodes of the cause. Node NULL: the whole step.
+ */
 void nca_step_warn(struct nca_step *step, const char *code, const char *key, const char *node,
 		   char *text);
 
-/* Adds to the warnings how many other nodes they hold for. */
+/* As nca_step_warn(), and the plan is unsure: the text must say what would settle it and the pin
+ * that fixes it. */
+void nca_step_unsure(struct nca_step *step, const char *code, const char *node, char *text);
+
+/* Puts the names of the nodes into the warnings that hold for several: "node3,node7 (2 of 16)". */
 void nca_step_count(struct nca_step *step);
+
+/* "node3,node7,node[9-11]": runs of three and more are one range, as Slurm reads it. NULL where
+ * memory is short. */
+char *nca_step_names(struct nca_step *step, const char *const *names, size_t n);
 
 /* "refuse" wins over "fallback", "fallback" over "choose". */
 void nca_step_verdict(struct nca_step *step, const char *verdict);
@@ -99,14 +126,15 @@ void nca_step_verdict(struct nca_step *step, const char *verdict);
 void nca_step_setenv(struct nca_step *step, size_t node, const char *name, char *value);
 void nca_step_replace(struct nca_step *step, size_t node, const char *name, char *value);
 
-/* The network of a RoCE rail's GID, and the netdev that sends for it; false: not known. */
-bool nca_rail_network(const struct nca_step *step, const struct nca_node_state *node,
-		      const struct nca_port_state *rail, struct nca_prefix *net, const char **ndev);
+/* The network of a RoCE rail's GID; NULL: not known. */
+const struct nca_prefix *nca_rail_network(const struct nca_step *step,
+					  const struct nca_port_state *rail);
 
 /* The stages, in this order. */
 int nca_links_judge(struct nca_step *step);
 int nca_ports_judge(struct nca_step *step);
 void nca_ports_filter(struct nca_step *step);
+void nca_ports_doubt(struct nca_step *step);
 int nca_rails_agree(struct nca_step *step);
 void nca_transport_choose(struct nca_step *step);
 int nca_network_agree(struct nca_step *step);
@@ -115,15 +143,21 @@ void nca_env_check(struct nca_step *step);
 void nca_env_net(struct nca_step *step);
 int nca_plan_fill(struct nca_step *step);
 
+/* Order of names, numbers as numbers: "mlx5_2" before "mlx5_10". */
+int nca_name_compare(const char *a, const char *b);
+
 /* What somebody set on the node, NULL where nobody did; empty counts as set. */
 const char *nca_step_set(const struct nca_node_state *node, const char *variable);
 
 /* Who set it: "the user", "the image", "nccl.conf". */
 const char *nca_step_setter(const struct nca_node_state *node);
 
-/* The best routable RoCE v2 GID of a family (4 or 6) of a port, NULL where there is none. */
-const struct nca_gid *nca_gid_best(const struct nca_node_state *node, const struct nca_port *port,
-				   int family);
+/* The best routable RoCE v2 GIDs of a port: IPv4 and IPv6, NULL where there is none. */
+void nca_gid_best(const struct nca_node_state *node, const struct nca_port *port,
+		  const struct nca_gid *best[2]);
+
+/* The network of a GID's address on its netdev; family 0 where it is not known. */
+struct nca_prefix nca_gid_network(const struct nca_node *node, const struct nca_gid *gid);
 
 /*
  * The GID that NCCL 2.21 and newer take by themselves (ncclUpdateGidIndex()): the first routable

@@ -66,7 +66,8 @@ static enum nca_level tree_level(const struct nca_node *node, const struct nca_h
 
 	up = a && b ? common_bridge(node, a, b, &steps) : NULL;
 	if (!up)
-		return numa_level(hca->numa, gpu->numa);
+		return numa_level(hca->numa < 0 && a ? a->numa : hca->numa,
+				  gpu->numa < 0 && b ? b->numa : gpu->numa);
 	if (nca_same(up->kind, "hostbridge"))
 		return NCA_LEVEL_PHB;
 	/* A whole switch is one entry ("switch") or two ports, the upper of which is shared. */
@@ -139,18 +140,39 @@ bool nca_topo_over(const struct nca_node *node, const struct nca_link *upper, co
 	return name && over(node, upper, name, 0);
 }
 
-bool nca_topo_uses(const struct nca_node *node, const struct nca_link *link,
+/* Then only its own name counts, which most questions are about. */
+bool nca_topo_lowest(const struct nca_node *node, const struct nca_link *link)
+{
+	const struct nca_link *l;
+
+	if (link->link || link->bond || link->bridge)
+		return false;
+	NCA_FOREACH(l, node->interfaces)
+		if (l->master && streq(l->master, link->name))
+			return false;
+	return true;
+}
+
+static bool is_over(const struct nca_node *node, const struct nca_link *link, bool lowest,
+		    const char *name)
+{
+	return lowest ? nca_same(link->name, name) : nca_topo_over(node, link, name);
+}
+
+bool nca_topo_uses(const struct nca_node *node, const struct nca_link *link, bool lowest,
 		   const struct nca_hca *hca, const struct nca_port *port)
 {
 	const struct nca_link *l;
 	const struct nca_gid *gid;
 
-	if (nca_topo_over(node, link, port->netdev) ||
-	    (hca->lag && nca_topo_over(node, link, hca->lag->bond)))
+	if (is_over(node, link, lowest, port->netdev) ||
+	    (hca->lag && is_over(node, link, lowest, hca->lag->bond)))
 		return true;
 	NCA_FOREACH(gid, port->gids)
-		if (nca_topo_over(node, link, gid->ndev))
+		if (is_over(node, link, lowest, gid->ndev))
 			return true;
+	if (lowest)
+		return nca_same(link->pci, hca->pci);
 	NCA_FOREACH(l, node->interfaces)
 		if (nca_same(l->pci, hca->pci) && nca_topo_over(node, link, l->name))
 			return true;

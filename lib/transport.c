@@ -27,15 +27,23 @@ static bool any_lost(const struct nca_step *step)
 }
 
 /* Slingshot has no verbs device: its Ethernet driver tells (HPE, cxi_ss1). */
-static bool has_plugin_fabric(const struct nca_node *node)
+static bool has_slingshot(const struct nca_node *node)
 {
 	const struct nca_link *link;
-	const struct nca_hca *hca;
-	const struct nca_port *port;
 
 	NCA_FOREACH(link, node->interfaces)
 		if (link->driver && nca_has_prefix(link->driver, "cxi"))
 			return true;
+	return false;
+}
+
+static bool has_plugin_fabric(const struct nca_node *node)
+{
+	const struct nca_hca *hca;
+	const struct nca_port *port;
+
+	if (has_slingshot(node))
+		return true;
 	NCA_FOREACH(hca, node->hcas)
 		NCA_FOREACH(port, hca->ports)
 			if (nca_port_is_plugin(hca, port))
@@ -186,8 +194,10 @@ void nca_transport_choose(struct nca_step *step)
 	step->plan->net = "Socket";
 	if (step->rdma_refused)
 		return;
-	if (all_plugin(step))
+	if (all_plugin(step)) {
 		step->plan->net = "plugin";
-	else if (any_lost(step))
+		step->fast_sockets = has_slingshot(first->node);
+	} else if (any_lost(step)) {
 		lose(step);
+	}
 }

@@ -10,6 +10,7 @@ int cmd_agent(int argc, char **argv);
 int cmd_hub(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_run(int argc, char **argv);
+int cmd_show(int argc, char **argv);
 int cmd_snapshot(int argc, char **argv);
 int cmd_srun(int argc, char **argv);
 

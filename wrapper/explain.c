@@ -2,6 +2,23 @@
 /* A plan for people. */
 #include "explain.h"
 
+#define COLUMNS 100
+
+/* Narrower than this a column of text cannot be read: the line gets longer instead. */
+#define COLUMN_MIN 30
+
+struct style {
+	const char *chosen, *rejected, *warning, *name, *end;
+};
+
+static const struct style plain = {"", "", "", "", ""};
+static const struct style colours = {"\033[32m", "\033[2m", "\033[33m", "\033[1m", "\033[0m"};
+
+static const struct style *style_of(FILE *out)
+{
+	return isatty(fileno(out)) ? &colours : &plain;
+}
+
 char *nca_explain_warning(const struct nca_warning *w, struct nca_pool *pool)
 {
 	/* A text that begins with its node does not need it twice. */
@@ -11,53 +28,143 @@ char *nca_explain_warning(const struct nca_warning *w, struct nca_pool *pool)
 			       named ? "" : " ", w->text);
 }
 
-static int width(const struct nca_plan *plan, bool rule)
+/* How much of text fits into width columns: up to the last blank or comma; at least one word. */
+static size_t fitting(const char *text, size_t width)
 {
+	size_t n = 0, i;
+
+	if (strlen(text) <= width)
+		return strlen(text);
+	for (i = 0; text[i] && (i < width || !n); i++)
+		if (text[i] == ' ' || (text[i] == ',' && i + 1 < width))
+			n = i + 1;
+	return n ? n : strlen(text);
+}
+
+/* Prints text from column `at` on, continued in column `indent` of the next lines. */
+static void print_wrapped(FILE *out, const char *text, size_t at, size_t indent)
+{
+	while (*text) {
+		size_t width = at + COLUMN_MIN > COLUMNS ? COLUMN_MIN : COLUMNS - at;
+		size_t n = fitting(text, width), shown = n;
+
+		while (shown && text[n] && text[shown - 1] == ' ')
+			shown--;
+		fprintf(out, "%.*s\n", (int)shown, text);
+		text += n;
+		at = indent;
+		if (*text)
+			fprintf(out, "%*s", (int)indent, "");
+	}
+}
+
+struct widths {
+	size_t subject, rule;
+};
+
+static struct widths measure(const struct nca_plan *plan)
+{
+	struct widths w = {0, 0};
 	const struct nca_plan_node *node;
 	const struct nca_decision *d;
-	size_t max = 0;
 
 	NCA_FOREACH(node, plan->nodes)
 		NCA_FOREACH(d, node->decisions) {
-			size_t n = strlen(rule ? d->rule : d->subject);
+			size_t subject = strlen(d->subject), rule = strlen(d->rule);
 
-			max = n > max ? n : max;
+			w.subject = subject > w.subject ? subject : w.subject;
+			w.rule = rule > w.rule ? rule : w.rule;
 		}
-	return (int)max;
+	return w;
 }
 
-static void print_nodes(FILE *out, const struct nca_plan *plan)
+/* The text without the device's name, which stands in the first column. */
+static const char *values(const struct nca_decision *d)
 {
-	int subject = width(plan, false), rule = width(plan, true);
+	size_t n = strcspn(d->subject, ":");
+	const char *text = d->text + n;
+
+	if (strncmp(d->text, d->subject, n) || (*text != ' ' && *text != ':'))
+		return d->text;
+	if (nca_has_prefix(text, " port ") && strchr(text, ':'))
+		text = strchr(text, ':');
+	return text + strspn(text, ": ");
+}
+
+static void print_row(FILE *out, const struct nca_decision *d, const struct widths *w)
+{
+	const struct style *style = style_of(out);
+	size_t at = 2 + w->subject + 2 + strlen("rejected") + 2 + w->rule + 2;
+
+	fprintf(out, "  %-*s  %s%-8s%s  %-*s  ", (int)w->subject, d->subject,
+		streq(d->outcome, "chosen") ? style->chosen : style->rejected, d->outcome,
+		style->end, (int)w->rule, d->rule);
+	print_wrapped(out, values(d), at, at);
+}
+
+static void print_variable(FILE *out, const struct nca_pair *p, const char *mark)
+{
+	size_t at = 2 + strlen(p->key) + 1 + strlen(mark);
+
+	fprintf(out, "  %s=%s", p->key, mark);
+	print_wrapped(out, p->value, at, 6);
+}
+
+void nca_explain_nodes(FILE *out, const struct nca_plan *plan)
+{
+	const struct style *style = style_of(out);
+	const struct widths w = measure(plan);
 	const struct nca_plan_node *node;
 	const struct nca_decision *d;
 	const struct nca_pair *p;
 
 	NCA_FOREACH(node, plan->nodes) {
-		fprintf(out, "%s\n", node->name);
+		fprintf(out, "%s%s%s\n", style->name, node->name, style->end);
 		NCA_FOREACH(d, node->decisions)
-			fprintf(out, "  %-*s  %-8s  %-*s  %s\n", subject, d->subject, d->outcome,
-				rule, d->rule, d->text);
+			print_row(out, d, &w);
 		NCA_FOREACH(p, node->env)
-			fprintf(out, "  %s=%s\n", p->key, p->value);
+			print_variable(out, p, "");
 		NCA_FOREACH(p, node->task_env)
-			fprintf(out, "  %s=$%s\n", p->key, p->value);
+			print_variable(out, p, "$");
 	}
+}
+
+void nca_explain_warnings(FILE *out, const struct nca_plan *plan, bool wrap, struct nca_pool *pool)
+{
+	const struct style *style = style_of(out);
+	const struct nca_warning *w;
+
+	NCA_FOREACH(w, plan->warnings) {
+		const char *line = nca_explain_warning(w, pool);
+
+		fputs(style->warning, out);
+		if (wrap)
+			print_wrapped(out, line ? line : w->code, 0, 4);
+		else
+			fprintf(out, "%s\n", line ? line : w->code);
+		fputs(style->end, out);
+	}
+}
+
+void nca_explain_line(FILE *out, const char *line)
+{
+	print_wrapped(out, line, 0, 4);
 }
 
 void nca_explain_print(FILE *out, const struct nca_plan *plan, const struct nca_job *job, bool all,
 		       struct nca_pool *pool)
 {
 	const char *summary = nca_plan_summary(plan, job, pool);
-	const struct nca_warning *w;
+	const char *line = nca_pool_printf(pool, "%s%s%s: %s", plan->verdict,
+					   plan->confidence ? ", " : "",
+					   plan->confidence ? plan->confidence : "",
+					   summary ? summary : "");
 
-	fprintf(out, "%s%s%s: %s\n", plan->verdict, plan->confidence ? ", " : "",
-		plan->confidence ? plan->confidence : "", summary ? summary : "");
-	NCA_FOREACH(w, plan->warnings) {
-		const char *line = nca_explain_warning(w, pool);
-
-		fprintf(out, "%s\n", line ? line : w->code);
-	}
 	if (all)
-		print_nodes(out, plan);
+		nca_explain_line(out, line ? line : plan->verdict);
+	else
+		fprintf(out, "%s\n", line ? line : plan->verdict);
+	nca_explain_warnings(out, plan, all, pool);
+	if (all)
+		nca_explain_nodes(out, plan);
 }

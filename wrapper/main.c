@@ -18,6 +18,7 @@ static const struct command commands[] = {
 	{"srun", cmd_srun, "OPTION... -- PROGRAM...",
 	 "as srun --nccl-autoconf, without the plugin"},
 	{"run", cmd_run, "-- PROGRAM...", "the part of it that runs in each task"},
+	{"show", cmd_show, "[--json]", "this node: every interface and HCA port, chosen or why not"},
 	{"snapshot", cmd_snapshot, "[--sysroot=DIR]",
 	 "this node's links, HCAs and GPUs as JSON (hwdesc/1)"},
 	{"plan", cmd_plan, "[--json|--explain] JOB.json|NODE.json...", "decide offline"},

@@ -37,6 +37,15 @@ int nca_routes_read(const struct nca_node *node, struct nca_pool *pool, struct n
  */
 bool nca_routes_via(const struct nca_routes *routes, const char *dev, const struct nca_ip *ip);
 
+/* Length of the longest prefix of `main` that holds ip, -1 where there is none. */
+int nca_routes_longest(const struct nca_routes *routes, const struct nca_ip *ip);
+
+/* The routes of that prefix, one after the other: NULL begins and ends. Each leads to ip in the
+ * sense of nca_routes_via(). */
+const struct nca_route_entry *nca_routes_next(const struct nca_routes *routes,
+					      const struct nca_ip *ip, int len,
+					      const struct nca_route_entry *after);
+
 /* Does any route of dev in any table hold ip? RoCE looks up with the GID's device as oif
  * (linux-6.1 core/addr.c, addr4_resolve). */
 bool nca_routes_any_via(const struct nca_routes *routes, const char *dev, const struct nca_ip *ip);

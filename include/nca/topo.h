@@ -32,9 +32,12 @@ enum nca_level nca_topo_nearest(const struct nca_node *node, const struct nca_hc
 /* Is upper the link of that name, or stacked over it (VLAN, bond, bridge, macvlan)? */
 bool nca_topo_over(const struct nca_node *node, const struct nca_link *upper, const char *name);
 
+/* Has link nothing below it? */
+bool nca_topo_lowest(const struct nca_node *node, const struct nca_link *link);
+
 /* Does what is sent on link leave through this port: by its netdev, its RoCE LAG, its PCI function
- * or a GID's netdev? */
-bool nca_topo_uses(const struct nca_node *node, const struct nca_link *link,
+ * or a GID's netdev? lowest is nca_topo_lowest(link), which many questions share. */
+bool nca_topo_uses(const struct nca_node *node, const struct nca_link *link, bool lowest,
 		   const struct nca_hca *hca, const struct nca_port *port);
 
 /* Speed in Mb/s, looked up in the lower devices where the link itself has none; -1 unknown. */

@@ -122,7 +122,7 @@ static void check_link(void **state)
 		assert_null(nca_topo_master(node, link));
 	for (i = 0; i < 4; i++)
 		assert_int_equal(
-			nca_topo_uses(node, link, &node->hcas.v[i], node->hcas.v[i].ports.v),
+			nca_topo_uses(node, link, nca_topo_lowest(node, link), &node->hcas.v[i], node->hcas.v[i].ports.v),
 			r->uses[i]);
 }
 

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Is it clear which HCA ports are for computing? Distance, speed, link layer and default route back
+ * each other up; where the distance to the GPUs is not known and another sign is missing or says
+ * that the ports are not alike, the choice is a guess.
+ */
+#include "step.h"
+
+/* Nobody chose the HCAs, and the PCI tree is the machine's. */
+static bool is_open(const struct nca_node_state *node)
+{
+	const struct nca_host *host = node->node->host;
+
+	return node->rails.n > 1 && !node->user_hcas && !nca_step_set(node, "NCCL_TOPO_FILE") &&
+	       !(host && host->virtual_machine == 1);
+}
+
+/* Rails that share a PCIe switch with a GPU, and those whose distance is not known. */
+static size_t count_levels(const struct nca_node_state *node, size_t *unknown)
+{
+	size_t i, near = 0;
+
+	*unknown = 0;
+	for (i = 0; i < node->rails.n; i++) {
+		near += node->rails.v[i]->level >= NCA_LEVEL_PXB;
+		*unknown += node->rails.v[i]->level == NCA_LEVEL_UNKNOWN;
+	}
+	return near;
+}
+
+/* Does IP run over the port? On InfiniBand that marks storage. */
+static bool has_address(const struct nca_node_state *node, const struct nca_port_state *p)
+{
+	const struct nca_candidate *c;
+
+	NCA_FOREACH(c, node->candidates)
+		if (nca_same(c->state->link->name, p->port->netdev))
+			return true;
+	return false;
+}
+
+static const char *reason(const struct nca_node_state *node)
+{
+	size_t i, rates = 0, addresses = 0, n = node->rails.n, gpus = node->node->gpus.n, unknown;
+	size_t near = count_levels(node, &unknown);
+
+	if (near)
+		return unknown ? "the distance of some is not known" : NULL;
+	for (i = 0; i < n; i++) {
+		rates += node->rails.v[i]->rate >= 0;
+		addresses += has_address(node, node->rails.v[i]);
+	}
+	if (gpus && n > gpus && n % gpus)
+		return "none shares a PCIe switch with a GPU, and there are more of them than GPUs";
+	if (rates && rates < n)
+		return "their distance and the speed of some are not known";
+	if (unknown == n && addresses && addresses < n &&
+	    nca_same(node->rails.v[0]->port->link_layer, "InfiniBand"))
+		return "their distance is not known, and some carry IP, the others do not";
+	return NULL;
+}
+
+void nca_ports_doubt(struct nca_step *step)
+{
+	const struct nca_node_state *node;
+
+	NCA_FOREACH(node, step->nodes) {
+		const char *why = is_open(node) ? reason(node) : NULL;
+
+		if (why)
+			nca_step_unsure(
+				step, "hcas-unclear", node->node->name,
+				nca_step_text(step,
+					      "which of %zu HCA ports are for computing is not "
+					      "clear: %s. NCCL_IB_HCA pins them",
+					      node->rails.n, why));
+	}
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is said of a rail that is not on all nodes: the majority is taken to be right. */
+#include "rail_keys.h"
+
+/* A rail that fewer have is no fault of the others: it is not part of the step's fabric. */
+static bool is_fabric(const struct nca_step *step, const struct nca_rail *rail)
+{
+	return 10 * rail->n >= 9 * step->nodes.n || rail->n + 1 == step->nodes.n;
+}
+
+static const char *cure(const struct nca_step *step, const struct nca_rail *rail)
+{
+	return is_fabric(step, rail) ? "Repair it, or leave the nodes out with --exclude={nodes}"
+				     : "Compare the nodes";
+}
+
+static void warn_lacking(struct nca_step *step, const struct nca_rail *rail, size_t i, size_t has,
+			 enum nca_rail_key_kind kind)
+{
+	const struct nca_node_state *node = &step->nodes.v[i];
+	const struct nca_port_state *p = nca_rail_find(step, node, &rail->key, kind);
+	const char *key = nca_rail_key_text(step, &rail->key), *name = node->node->name;
+	const char *other = step->nodes.v[has].node->name, *advice = cure(step, rail);
+
+	if (!key)
+		return;
+	if (p && p->rule == NCA_RULE_PORT_DOWN)
+		nca_step_warn(step, "rail-down", key, name,
+			      nca_step_text(step,
+					    "%s port %d is %s (%s): no cable, no peer or switched "
+					    "off; left out on all nodes. %s",
+					    p->hca->name, p->port->port, p->port->state,
+					    p->port->phys_state ? p->port->phys_state : "unknown",
+					    advice));
+	else if (p)
+		nca_step_warn(step, "rail-unusable", key, name,
+			      nca_step_text(step,
+					    "%s; it is usable on %s and left out on all nodes. %s",
+					    p->text, other, advice));
+	else
+		nca_step_warn(step, "rail-missing", key, name,
+			      nca_step_text(step,
+					    "no rail %s, which %s has as %s; left out on all "
+					    "nodes. %s",
+					    key, other, rail->port[has]->hca->name, advice));
+}
+
+/* Most nodes do without: those that have it are named. */
+static void warn_extra(struct nca_step *step, const struct nca_rail *rail)
+{
+	const char *key = nca_rail_key_text(step, &rail->key);
+	size_t i;
+
+	for (i = 0; key && i < step->nodes.n; i++)
+		if (rail->port[i])
+			nca_step_warn(step, "rail-extra", key, step->nodes.v[i].node->name,
+				      nca_step_text(step,
+						    "%s port %d (rail %s) is usable there, but not "
+						    "on most nodes; left out. Compare the nodes",
+						    rail->port[i]->hca->name,
+						    rail->port[i]->port->port, key));
+}
+
+void nca_rail_warn(struct nca_step *step, const struct nca_rail *rail, enum nca_rail_key_kind kind)
+{
+	size_t i, has = 0;
+
+	if (step->nodes.n > 2 && 2 * rail->n <= step->nodes.n) {
+		warn_extra(step, rail);
+		return;
+	}
+	while (!rail->port[has])
+		has++;
+	for (i = 0; i < step->nodes.n; i++)
+		if (!rail->port[i])
+			warn_lacking(step, rail, i, has, kind);
+}

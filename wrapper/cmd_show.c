@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nccl-autoconf show: what a step on nodes like this one would get, and why. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <sys/resource.h>
+
+#include <nca/plan.h>
+#include <nca/probe.h>
+
+#include "commands.h"
+#include "config.h"
+#include "explain.h"
+
+static const char help[] =
+	"usage: nccl-autoconf show [--json] [--sysroot=DIR]\n\n"
+	"Shows every network interface and HCA port of this node: chosen, or why not, and the\n"
+	"variables that would be set. The other nodes of a step are taken to be like this one;\n"
+	"what they really have is compared when the step starts.\n\n"
+	"  --json          the same as JSON (plan/1)\n"
+	"  --sysroot=DIR   a recorded tree instead of this machine: sys, proc, etc, netlink\n\n"
+	"Exit status: 0 shown; 1 it failed; 2 bad usage.\n";
+
+struct request {
+	const char *sysroot;
+	bool json;
+};
+
+/* -1: go on; else the exit status. */
+static int read_arguments(int argc, char **argv, struct request *req)
+{
+	static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+						{"sysroot", required_argument, NULL, 's'},
+						{"help", no_argument, NULL, 'h'},
+						{0}};
+	int c;
+
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (c) {
+		case 'j':
+			req->json = true;
+			break;
+		case 's':
+			req->sysroot = optarg;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return 0;
+		default:
+			nca_say("show: bad option %s", argv[optind - 1]);
+			return 2;
+		}
+	}
+	if (optind < argc) {
+		nca_say("show: takes no argument: %s", argv[optind]);
+		return 2;
+	}
+	return -1;
+}
+
+/* This process stands for a task: what it may lock, a task of this shell may lock. */
+static const char *own_memlock(char *buf, size_t size)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_MEMLOCK, &limit))
+		return NULL;
+	if (limit.rlim_cur == RLIM_INFINITY)
+		return "unlimited";
+	snprintf(buf, size, "%llu", (unsigned long long)limit.rlim_cur);
+	return buf;
+}
+
+static int probe(const struct request *req, struct nca_pool *pool, struct nca_node **ret,
+		 struct nca_error *err)
+{
+	const char *path = req->sysroot ? req->sysroot : "/";
+	nca_autoclose int root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct nca_source src = {.root_fd = root, .version = PACKAGE_VERSION};
+	char memlock[32];
+	int rc;
+
+	if (root < 0)
+		return nca_fail(err, -errno, "%s: %s", path, strerror(errno));
+	if (!req->sysroot) {
+		src.live = true;
+		src.env = environ;
+		src.gpus = getenv("SLURM_STEP_GPUS");
+		src.memlock = own_memlock(memlock, sizeof(memlock));
+	}
+	rc = nca_probe_prepare(req->sysroot);
+	if (rc)
+		return nca_fail(err, rc, "%s", strerror(-rc));
+	return nca_probe(&src, pool, ret, err);
+}
+
+/* A job of one snapshot and two nodes stands for nodes like this one. */
+static int plan(struct nca_node *node, struct nca_pool *pool, struct nca_plan **ret,
+		struct nca_job **job, struct nca_error *err)
+{
+	struct nca_options opt;
+
+	*job = nca_schema_new(pool, &nca_job_shape);
+	if (!*job)
+		return nca_fail(err, -ENOMEM, "out of memory");
+	(*job)->nnodes = 2;
+	(*job)->nodes.v = node;
+	(*job)->nodes.n = 1;
+	nca_options_init(&opt);
+	nca_options_finish(&opt);
+	return nca_plan_make(*job, &opt, NULL, pool, ret, err);
+}
+
+static const char *headline(struct nca_plan *p, const struct nca_job *job, struct nca_pool *pool)
+{
+	const char *summary, *name = job->nodes.v->name;
+
+	/* Where workers meet is a matter of a step. */
+	p->rendezvous = NULL;
+	summary = nca_plan_summary(p, job, pool);
+	if (!summary)
+		return NULL;
+	if (nca_has_prefix(summary, "2 nodes "))
+		summary += strlen("2 nodes ");
+	return nca_pool_printf(pool, "%s, with others like it (%s, %s): %s", name, p->verdict,
+			       p->confidence, summary);
+}
+
+static int show(const struct request *req, struct nca_pool *pool, struct nca_error *err)
+{
+	nca_autofree char *text = NULL;
+	struct nca_node *node;
+	struct nca_plan *p;
+	struct nca_job *job;
+	const char *line;
+	int rc = probe(req, pool, &node, err);
+
+	rc = rc ? rc : plan(node, pool, &p, &job, err);
+	if (rc)
+		return rc;
+	line = headline(p, job, pool);
+	text = req->json ? nca_schema_print(&nca_plan_shape, p, 0, 1) : NULL;
+	if (!line || (req->json && !text))
+		return nca_fail(err, -ENOMEM, "out of memory");
+	if (req->json) {
+		puts(text);
+	} else {
+		nca_explain_line(stdout, line);
+		nca_explain_warnings(stdout, p, true, pool);
+		nca_explain_nodes(stdout, p);
+	}
+	if (fflush(stdout))
+		return nca_fail(err, -errno, "standard output: %s", strerror(errno));
+	return 0;
+}
+
+int cmd_show(int argc, char **argv)
+{
+	nca_autopool struct nca_pool *pool = nca_pool_new();
+	struct nca_error err = {.text = "out of memory"};
+	struct request req = {0};
+	int rc = read_arguments(argc, argv, &req);
+
+	if (rc >= 0)
+		return rc;
+	rc = pool ? show(&req, pool, &err) : -ENOMEM;
+	if (rc)
+		nca_say("show: %s", err.text);
+	return rc != 0;
+}
