@@ -19,8 +19,7 @@ static int collect_rails(struct nca_step *step)
 	struct nca_port_state *p;
 
 	NCA_FOREACH(node, step->nodes) {
-		node->rails.v =
-			nca_pool_alloc(step->pool, node->ports.n * sizeof(*node->rails.v));
+		node->rails.v = nca_pool_alloc(step->pool, node->ports.n * sizeof(*node->rails.v));
 		if (!node->rails.v)
 			return -ENOMEM;
 		NCA_FOREACH(p, node->ports)

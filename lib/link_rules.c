@@ -54,8 +54,8 @@ static void reject(struct nca_step *step, struct nca_link_state *state, enum nca
 static void add_candidate(struct nca_node_state *node, struct nca_link_state *state,
 			  const struct nca_ip *ip, int len)
 {
-	node->candidates.v[node->candidates.n++] = (struct nca_candidate){
-		.state = state, .ip = *ip, .net = nca_ip_prefix(ip, len)};
+	node->candidates.v[node->candidates.n++] =
+		(struct nca_candidate){.state = state, .ip = *ip, .net = nca_ip_prefix(ip, len)};
 }
 
 /*
@@ -64,7 +64,7 @@ static void add_candidate(struct nca_node_state *node, struct nca_link_state *st
  * any variable.
  */
 static void add_candidates(struct nca_step *step, struct nca_node_state *node,
-			  struct nca_link_state *state)
+			   struct nca_link_state *state)
 {
 	enum nca_rule why = NCA_RULE_NO_ADDRESS;
 	const struct nca_addr *a;
@@ -96,7 +96,7 @@ static void add_candidates(struct nca_step *step, struct nca_node_state *node,
 }
 
 static void judge_link(struct nca_step *step, struct nca_node_state *node,
-		      struct nca_link_state *state)
+		       struct nca_link_state *state)
 {
 	const struct nca_link *link = state->link;
 	const char *master = nca_topo_master(node->node, link);

@@ -287,12 +287,13 @@ static void doubt(struct nca_step *step, const struct nca_network *won,
 	    !is_unknown(won, NCA_RULE_SPEED) || is_unknown(won, NCA_RULE_MTU) ||
 	    rule == NCA_RULE_MTU || !is_behind_speed(step, rule))
 		return;
-	nca_step_unsure(step, "speed-unknown", NULL,
-			nca_step_text(step,
-				      "%s and %s both join all nodes, and which is the faster is not "
-				      "known: %s is taken (%s). NCCL_SOCKET_IFNAME==%s pins the "
-				      "other",
-				      a, b, a, nca_rules[rule].word, b));
+	nca_step_unsure(
+		step, "speed-unknown", NULL,
+		nca_step_text(step,
+			      "%s and %s both join all nodes, and which is the faster is not "
+			      "known: %s is taken (%s). NCCL_SOCKET_IFNAME==%s pins the "
+			      "other",
+			      a, b, a, nca_rules[rule].word, b));
 }
 
 /* What somebody set does not join the nodes: the other interfaces are judged again. False: nobody

@@ -9,7 +9,7 @@
 static const char *own(const struct nca_candidate *c, char *buf)
 {
 	char text[NCA_ADDR_TEXT], len[NCA_INT_TEXT];
-	const char *parts[] = {c->state->link->name, " ", nca_ip_text(&c->ip, text), "/",
+	const char *parts[] = {c->state->link->name,	      " ", nca_ip_text(&c->ip, text), "/",
 			       nca_step_int(c->net.len, len), ": "};
 	size_t i, n = 0;
 
@@ -91,10 +91,10 @@ void nca_network_rows(struct nca_step *step, const nca_networks *all, const stru
 	for (i = 0; i < step->nodes.n; i++) {
 		struct nca_node_state *node = &step->nodes.v[i];
 
-		nca_step_judge_link(step, node->chosen->state, rule,
-				    nca_step_join(step, own(node->chosen, buf),
-						  "reaches all nodes; decided by: ",
-						  nca_rules[rule].word));
+		nca_step_judge_link(
+			step, node->chosen->state, rule,
+			nca_step_join(step, own(node->chosen, buf),
+				      "reaches all nodes; decided by: ", nca_rules[rule].word));
 		judge_networks(step, all, won, i);
 		NCA_FOREACH(c, node->candidates)
 			if (c->state->rule == NCA_RULE_NONE)

@@ -74,8 +74,8 @@ static int fill_rows(struct nca_step *step, const struct nca_node_state *state,
 	char port[NCA_INT_TEXT];
 	int rc = 0;
 
-	node->decisions.v = nca_pool_alloc(
-		step->pool, (state->links.n + state->ports.n) * sizeof(*node->decisions.v));
+	node->decisions.v = nca_pool_alloc(step->pool, (state->links.n + state->ports.n) *
+							       sizeof(*node->decisions.v));
 	if (!node->decisions.v)
 		return -ENOMEM;
 	NCA_FOREACH(link, state->links)

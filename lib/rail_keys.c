@@ -167,8 +167,7 @@ const struct nca_port_state *nca_rail_find(const struct nca_step *step,
 	struct nca_rail_key other;
 
 	NCA_FOREACH(p, node->ports)
-		if (nca_rail_key_read(step, p, kind, &other) &&
-		    nca_rail_key_same(&other, key))
+		if (nca_rail_key_read(step, p, kind, &other) && nca_rail_key_same(&other, key))
 			return p;
 	return NULL;
 }

@@ -201,8 +201,8 @@ static bool is_covered(const struct nca_routes *routes, const char *dev, const s
 		return false;
 	NCA_FOREACH(e, routes->entries)
 		if (e->main && e->dst.len > best->dst.len &&
-		    nca_ip_compare(&e->dst.ip, last) <= 0 &&
-		    nca_ip_compare(first, &e->last) <= 0 && !streq(e->dev, dev))
+		    nca_ip_compare(&e->dst.ip, last) <= 0 && nca_ip_compare(first, &e->last) <= 0 &&
+		    !streq(e->dev, dev))
 			return false;
 	return true;
 }

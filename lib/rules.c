@@ -72,9 +72,9 @@ const struct nca_rule_info nca_rules[NCA_RULES] = {
 	[NCA_RULE_KIND] = LINK(
 		"kind",
 		"a bond survives the loss of a port; IPoIB is slow and its fabric is for RDMA"),
-	[NCA_RULE_FIRST] =
-		LINK("first", "equal in all: the first by name, then by address, whatever the order of "
-			      "the nodes"),
+	[NCA_RULE_FIRST] = LINK(
+		"first", "equal in all: the first by name, then by address, whatever the order of "
+			 "the nodes"),
 	[NCA_RULE_ONLY_NETWORK] = LINK("only-network", "no other network joins all nodes"),
 
 	[NCA_RULE_PLUGIN_FABRIC] =

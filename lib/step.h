@@ -76,7 +76,8 @@ struct nca_step {
 	NCA_LIST(struct nca_node_state) nodes;
 	NCA_LIST(struct nca_cause) causes;
 	int gid_family;	   /* of the rails: 4 or 6, 0 on InfiniBand */
-	bool fast_sockets; /* Slingshot: its interfaces carry IP as fast, and HPE wants them named */
+	bool fast_sockets; /* Slingshot: its interfaces carry IP as fast, and HPE wants them named
+			    */
 	bool rdma_lost;	   /* RDMA was there and is not used, against nobody's wish */
 	bool rdma_refused; /* somebody set NCCL_NET=Socket or NCCL_IB_DISABLE=1 */
 	bool no_memory;

@@ -22,8 +22,8 @@ static struct nca_cause *add_cause(struct nca_step *step, const char *code, cons
 
 	if (!cause || nca_plan_warn(step->plan, step->pool, code, node, "%s", text))
 		return NULL;
-	*cause = (struct nca_cause){
-		.code = code, .key = key, .warning = step->plan->warnings.n - 1};
+	*cause =
+		(struct nca_cause){.code = code, .key = key, .warning = step->plan->warnings.n - 1};
 	return cause;
 }
 

@@ -155,10 +155,9 @@ void nca_explain_print(FILE *out, const struct nca_plan *plan, const struct nca_
 		       struct nca_pool *pool)
 {
 	const char *summary = nca_plan_summary(plan, job, pool);
-	const char *line = nca_pool_printf(pool, "%s%s%s: %s", plan->verdict,
-					   plan->confidence ? ", " : "",
-					   plan->confidence ? plan->confidence : "",
-					   summary ? summary : "");
+	const char *line =
+		nca_pool_printf(pool, "%s%s%s: %s", plan->verdict, plan->confidence ? ", " : "",
+				plan->confidence ? plan->confidence : "", summary ? summary : "");
 
 	if (all)
 		nca_explain_line(out, line ? line : plan->verdict);

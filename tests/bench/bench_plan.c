@@ -65,7 +65,8 @@ static void add_hca(char *buf, size_t size, bool roce, int rail, size_t i)
 	    rail, 0x10 + rail, roce ? "Ethernet" : "InfiniBand", i + 2, rail, i, rail, rail);
 	if (roce)
 		add(buf, size,
-		    ", {\"index\": 3, \"gid\": \"0000:0000:0000:0000:0000:ffff:0a%02x:%02zx%02zx\", "
+		    ", {\"index\": 3, \"gid\": "
+		    "\"0000:0000:0000:0000:0000:ffff:0a%02x:%02zx%02zx\", "
 		    "\"type\": \"RoCE v2\", \"ndev\": \"rail%d\"}",
 		    rail + 1, i / 250, i % 250 + 1, rail);
 	add(buf, size, "]}]}");

@@ -122,15 +122,14 @@ static void add_keys_to(json_t *value)
 	void *next;
 
 	FOREACH(value, item)
-		add_keys_to(item);
+	add_keys_to(item);
 	if (!json_is_object(value))
 		return;
 	json_object_foreach_safe(value, next, key, item)
 		/* Maps of names: a key more is a fact more. */
-		if (!streq(key, "environment") && !streq(key, "sysctl") && !streq(key, "software") &&
-		    !streq(key, "distances") && !streq(key, "vpd") && !streq(key, "counters") &&
-		    !streq(key, "options"))
-			add_keys_to(item);
+		if (!streq(key, "environment") && !streq(key, "sysctl") &&
+		    !streq(key, "software") && !streq(key, "distances") && !streq(key, "vpd") &&
+		    !streq(key, "counters") && !streq(key, "options")) add_keys_to(item);
 	json_object_set_new(value, "no_such_key", json_pack("{s:[i]}", "a", 1));
 }
 
@@ -169,8 +168,7 @@ static void rename_distances(json_t *node)
 	if (!json_is_object(old))
 		return;
 	new = json_object();
-	json_object_foreach(old, key, row)
-	{
+	json_object_foreach(old, key, row) {
 		snprintf(name, sizeof(name), "q%s", key);
 		json_object_set(new, name, row);
 	}
@@ -408,8 +406,8 @@ static bool add_node(json_t *job)
 
 	node = json_deep_copy(json_array_get(nodes, n - 1));
 	FOREACH(get(node, "interfaces"), link)
-		FOREACH(get(link, "addresses"), a)
-			room = room && move_address(a, others, names);
+	FOREACH(get(link, "addresses"), a)
+	room = room && move_address(a, others, names);
 	json_object_set_new(node, "name", json_string("extra9"));
 	rename_in(get(node, "interfaces"), names);
 	rename_in(get(node, "hcas"), names);
@@ -431,9 +429,8 @@ static void check_add_node(void **state)
 		json_t *after = json_deep_copy(jobs[i].json);
 
 		if (add_node(after)) {
-			const char *what =
-				difference(plan_job(read_job(jobs[i].json, pool), pool),
-					   plan_job(read_job(after, pool), pool), &any);
+			const char *what = difference(plan_job(read_job(jobs[i].json, pool), pool),
+						      plan_job(read_job(after, pool), pool), &any);
 
 			tried++;
 			wrong += what != NULL;
@@ -504,7 +501,7 @@ static void forget(json_t *value, const char *of, const char *key)
 			json_object_del(item, key);
 		else
 			FOREACH(get(item, "ports"), port)
-				json_object_del(port, key);
+		json_object_del(port, key);
 	}
 }
 
@@ -513,8 +510,8 @@ static bool holds(json_t *list, const char *name)
 	json_t *item;
 
 	FOREACH(list, item)
-		if (nca_same(json_string_value(item), name))
-			return true;
+	if (nca_same(json_string_value(item), name))
+		return true;
 	return false;
 }
 
@@ -545,8 +542,8 @@ static bool is_right_list(json_t *expect, const struct nca_plan_node *node)
 	json_t *other;
 
 	FOREACH(get(get(expect, "hcas_any"), node->name), other)
-		if (is_list(other, node))
-			return true;
+	if (is_list(other, node))
+		return true;
 	return is_list(get(get(expect, "hcas_also"), node->name), node);
 }
 
@@ -588,7 +585,7 @@ static void check_fact(void **state)
 		const char *what;
 
 		FOREACH(get(after, "nodes"), node)
-			forget(node, f->of, f->key);
+		forget(node, f->of, f->key);
 		what = certain_difference(plan_job(read_job(jobs[i].json, pool), pool),
 					  plan_job(read_job(after, pool), pool), jobs[i].expect);
 		if (f->but && streq(f->but, jobs[i].name))

@@ -121,9 +121,9 @@ static void check_link(void **state)
 	else
 		assert_null(nca_topo_master(node, link));
 	for (i = 0; i < 4; i++)
-		assert_int_equal(
-			nca_topo_uses(node, link, nca_topo_lowest(node, link), &node->hcas.v[i], node->hcas.v[i].ports.v),
-			r->uses[i]);
+		assert_int_equal(nca_topo_uses(node, link, nca_topo_lowest(node, link),
+					       &node->hcas.v[i], node->hcas.v[i].ports.v),
+				 r->uses[i]);
 }
 
 int main(void)
