@@ -3,12 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 
 #include <nca/number.h>
 #include <nca/start.h>
@@ -157,119 +153,6 @@ static int make_mailbox(void)
 	return nca_steal_fd(&fd);
 }
 
-/* How the hub is reached. */
-struct hub {
-	const char *launch, *host;
-	uint32_t nodeid;
-};
-
-/* How the agent ended. Stopped, it would keep all nodes waiting, and nobody would let it go on. */
-static int reap(pid_t agent)
-{
-	int status = 127 << 8;
-	pid_t pid;
-
-	do {
-		pid = waitpid(agent, &status, WUNTRACED);
-		if (pid > 0 && WIFSTOPPED(status))
-			kill(agent, SIGKILL);
-	} while (pid < 0 ? errno == EINTR : WIFSTOPPED(status));
-	return status;
-}
-
-static void describe(const struct nca_spawn *spawn, int status, char *buf, size_t size)
-{
-	const struct nca_mailbox *box = nca_plugin.box;
-	size_t pos = 0;
-	const char *said = nca_record_next(box->out, sizeof(box->out), &pos);
-
-	if (said && said[0] == NCA_TASK_SAY)
-		snprintf(buf, size, "%s", said + 1);
-	else if (WIFSIGNALED(status))
-		snprintf(buf, size, "the agent was ended by signal %d", WTERMSIG(status));
-	else if (WEXITSTATUS(status) == 127)
-		snprintf(buf, size, "%s does not start: try it there", spawn->path);
-	else
-		snprintf(buf, size, "the agent ended with status %d", WEXITSTATUS(status));
-}
-
-/*
- * Tells the hub, so that no node waits for this one and one line says why. What the tasks do then:
- * DIED: the hub does not say it, so they must. Where it needs no node any more, it has seen the end
- * of the agent's connection; if it has ended, one node's word is enough.
- */
-static enum nca_mailbox_state excuse(const struct hub *hub, const char *why)
-{
-	struct nca_mailbox *box = nca_plugin.box;
-	char text[NCA_EXCUSE_MAX], name[65] = "", stop[2] = {NCA_TASK_STOP, '\0'};
-	size_t used = 0;
-	int rc;
-
-	gethostname(name, sizeof(name) - 1);
-	name[strcspn(name, ".")] = '\0';
-	snprintf(text, sizeof(text), "%s: %.400s", name, why);
-	rc = nca_start_excuse(hub->launch, hub->host, text);
-	if (rc == 1) {
-		nca_record_add(box->out, sizeof(box->out), &used, stop, "");
-		return NCA_MAILBOX_PUBLISHED;
-	}
-	return !rc || (rc == -ECONNREFUSED && hub->nodeid != 0) ? NCA_MAILBOX_EXCUSED
-								: NCA_MAILBOX_DIED;
-}
-
-/* Nothing of slurmstepd is needed in the watcher: not its descriptors, not its rights. */
-static int become_watcher(const struct nca_spawn *spawn)
-{
-	syscall(SYS_close_range, 0U, ~0U, 0U);
-	return nca_spawn_drop(spawn);
-}
-
-/*
- * Reaps the agent and wakes the tasks when it ended without an answer, however it ended: also where
- * its exec failed or a library is missing. A process of its own, since slurmstepd must not wait and
- * a task is not the agent's parent.
- */
-static void watch(const struct nca_spawn *spawn, const struct hub *hub)
-{
-	enum nca_mailbox_state state = NCA_MAILBOX_DIED;
-	struct nca_mailbox *box = nca_plugin.box;
-	pid_t me = getpid(), agent = fork();
-	char why[NCA_EXCUSE_MAX];
-
-	if (agent == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() == me)
-			nca_spawn_exec(spawn);
-		_exit(127);
-	}
-	box->status = 127 << 8;
-	if (become_watcher(spawn) == 0) {
-		box->status = reap(agent);
-		describe(spawn, box->status, why, sizeof(why));
-		if (atomic_load(&box->state) == NCA_MAILBOX_OPEN)
-			state = excuse(hub, why);
-	}
-	nca_mailbox_close(box, state);
-}
-
-/* There is no agent. What the hub cannot be told is the first task's to say. */
-static void apologise(const struct nca_spawn *spawn, const struct hub *hub, const char *why)
-{
-	char prefix[2] = {NCA_TASK_SAY, '\0'}, text[NCA_ERROR_MAX + 80];
-	enum nca_mailbox_state state = NCA_MAILBOX_DIED;
-	struct nca_mailbox *box = nca_plugin.box;
-	size_t used = 0;
-
-	if (become_watcher(spawn) == 0)
-		state = excuse(hub, why);
-	if (state == NCA_MAILBOX_DIED) {
-		snprintf(text, sizeof(text), "%s; the tasks run as without us", why);
-		nca_record_add(box->out, sizeof(box->out), &used, prefix, text);
-		state = NCA_MAILBOX_PUBLISHED;
-	}
-	nca_mailbox_close(box, state);
-}
-
 static int set_user(spank_t sp, struct nca_spawn *spawn, struct nca_error *err)
 {
 	gid_t *groups = NULL;
@@ -283,44 +166,8 @@ static int set_user(spank_t sp, struct nca_spawn *spawn, struct nca_error *err)
 	return 0;
 }
 
-/* why: there will be no agent. */
-static void be_watcher(const struct nca_spawn *spawn, const struct hub *hub, const char *why)
-{
-	if (why)
-		apologise(spawn, hub, why);
-	else
-		watch(spawn, hub);
-	*nca_plugin.over = true;
-	_exit(0);
-}
-
-/*
- * Forked twice: a child of slurmstepd's that ends before the last task costs the step 100 ms (22.05
- * mgr.c, _wait_for_all_tasks, sleeps when it has reaped one). The one between leads the group.
- */
-static int fork_watcher(const struct nca_spawn *spawn, const struct hub *hub, const char *why,
-			struct nca_error *err)
-{
-	int status = 0;
-	pid_t pid;
-
-	nca_plugin.over = mmap(NULL, sizeof(*nca_plugin.over), PROT_READ | PROT_WRITE,
-			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	pid = nca_plugin.over == MAP_FAILED ? -1 : fork();
-	if (pid == 0) {
-		if (setsid() < 0 || (pid = fork()) < 0)
-			_exit(1);
-		if (pid == 0)
-			be_watcher(spawn, hub, why);
-		_exit(0);
-	}
-	if (pid < 0 || (waitpid(pid, &status, 0) == pid && status))
-		return nca_fail(err, -EAGAIN, "cannot start a process");
-	nca_plugin.watcher = pid;
-	return 0;
-}
-
-static int start(spank_t sp, const struct hub *hub, const char *order, struct nca_error *err)
+static int start(spank_t sp, const struct nca_hub_address *hub, const char *order,
+		 struct nca_error *err)
 {
 	struct nca_spawn spawn = {.verb = "agent", .fds = {-1, -1}, .nfds = 1, .drop = true};
 	nca_autoclose int fd = make_mailbox();
@@ -338,13 +185,13 @@ static int start(spank_t sp, const struct hub *hub, const char *order, struct nc
 	rc = nca_spawn_check(spawn.path, err);
 	if (!rc && (rc = fill(sp, nca_plugin.box, order)))
 		nca_fail(err, rc, "cannot tell the agent about the step: %s", strerror(-rc));
-	return fork_watcher(&spawn, hub, rc ? err->text : NULL, err);
+	return nca_watcher_start(&spawn, hub, rc ? err->text : NULL, err);
 }
 
 void nca_node_start(spank_t sp)
 {
 	char launch[256], host[64], order[256];
-	struct hub hub = {launch, host, 0};
+	struct nca_hub_address hub = {launch, host, 0};
 	struct nca_error err;
 
 	forget_outer_step(sp);
@@ -359,15 +206,4 @@ void nca_node_start(spank_t sp)
 	slurm_error("nccl-autoconf: %s; the tasks run as without us", err.text);
 	if (nca_plugin.box)
 		nca_mailbox_close(nca_plugin.box, NCA_MAILBOX_DIED);
-}
-
-/*
- * The agent of the first node stays to hold the rendezvous port's name; none may outlive the step's
- * cgroup. While the group lives its number is not given to another.
- */
-void nca_node_end(void)
-{
-	if (nca_plugin.watcher > 0 && !*nca_plugin.over)
-		kill(-nca_plugin.watcher, SIGKILL);
-	nca_plugin.watcher = 0;
 }

@@ -57,7 +57,22 @@ void nca_submit_end(void);
 /* slurmstepd, as the step starts: the mailbox and the agent. Never fails: what goes wrong is known
  * to the tasks. */
 void nca_node_start(spank_t sp);
-void nca_node_end(void);
+
+/* How the hub is reached: the value of NCA_LAUNCH_VARIABLE, srun's host, and which node we are. */
+struct nca_hub_address {
+	const char *launch, *host;
+	uint32_t nodeid;
+};
+
+/*
+ * Starts a process that starts the agent, reaps it, and closes the mailbox when it ended without an
+ * answer; the hub is told why. With why set there is no agent to start, only this to tell. -errno.
+ */
+int nca_watcher_start(const struct nca_spawn *spawn, const struct nca_hub_address *hub,
+		      const char *why, struct nca_error *err);
+
+/* Ends watcher and agent, if they have not ended. */
+void nca_watcher_end(void);
 
 /* Is this a variable that we may set for a task, or take away again? A fixed list: nothing like
  * LD_PRELOAD. */

@@ -125,6 +125,6 @@ int slurm_spank_exit(spank_t sp, int ac, char **av)
 	if (spank_context() == S_CTX_LOCAL)
 		nca_submit_end();
 	else if (spank_context() == S_CTX_REMOTE)
-		nca_node_end();
+		nca_watcher_end();
 	return 0;
 }
