@@ -3,7 +3,7 @@
 #
 # Part of contrib/lab: the lab's directory and the files that its hosts see.
 
-# shellcheck disable=SC2154 # src, plugin_file and helper_file are set by contrib/lab
+# shellcheck disable=SC2154 # src, suite, suite_dir, plugin and helper_file are set by contrib/lab
 make_files() {
 	# A private /run and not a directory in /tmp: nothing has to be removed
 	# from the machine afterwards, not even after SIGKILL; sockets of the
@@ -17,8 +17,19 @@ make_files() {
 
 	mount --bind "$src" "$LAB_DIR/src"
 	mount -o remount,bind,ro "$LAB_DIR/src"
-	[[ -z $plugin_file ]] || install -m 644 "$plugin_file" "$LAB_DIR/bin/spank_nccl_autoconf.so"
 	[[ -z $helper_file ]] || install -m 755 "$helper_file" "$LAB_DIR/bin/nccl-autoconf"
+	if [[ $plugin == build ]]; then
+		plugin_file=$LAB_DIR/bin/spank_nccl_autoconf.so
+		"$src/contrib/lab.d/plugin.sh" "$suite_dir/root/usr/include" "$plugin_file" >"$LAB_DIR/log/plugin.log" 2>&1 ||
+			fail "the plugin does not compile against the Slurm headers of Debian $suite" "$LAB_DIR/log/plugin.log"
+	elif [[ -n $plugin_file ]]; then
+		install -m 644 "$plugin_file" "$LAB_DIR/bin/spank_nccl_autoconf.so"
+	fi
+	if [[ -n $suite ]]; then
+		[[ -z $helper_file ]] || borrow_libraries
+		enter_suite
+		[[ -z $helper_file ]] || check_helper
+	fi
 	make_user
 	# Without a name server unknown names fail at once.  Where resolv.conf is a
 	# link into /run it is gone already.
