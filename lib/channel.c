@@ -162,10 +162,12 @@ int nca_channel_read(struct nca_channel *ch)
 	return 0;
 }
 
-static int read_opening(struct nca_channel *ch, struct nca_error *err)
+int nca_channel_greet(struct nca_channel *ch, struct nca_error *err)
 {
 	enum nca_side other = ch->side == NCA_SIDE_HUB ? NCA_SIDE_AGENT : NCA_SIDE_HUB;
 
+	if (ch->ready)
+		return 1;
 	if (ch->in.used < OPENING_BYTES)
 		return 0;
 	if (memcmp(ch->in.data, magic, 3) != 0)
@@ -208,11 +210,10 @@ int nca_channel_next(struct nca_channel *ch, struct nca_frame *ret, struct nca_e
 	uint8_t mac[MAC_BYTES];
 	struct head head;
 	size_t len;
-	int rc = 1;
+	int rc;
 
 	drop_taken(ch);
-	if (!ch->ready)
-		rc = read_opening(ch, err);
+	rc = nca_channel_greet(ch, err);
 	if (rc <= 0 || ch->in.used < sizeof(head))
 		return rc < 0 ? rc : 0;
 	memcpy(&head, ch->in.data, sizeof(head));

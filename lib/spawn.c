@@ -106,8 +106,14 @@ void nca_spawn_exec(const struct nca_spawn *s)
 	if (move_fds(s) < 0)
 		return;
 	if (s->drop) {
+		pid_t parent = getppid();
+
 		reset_oom();
 		if (nca_spawn_drop(s) < 0 || chdir("/") < 0)
+			return;
+		/* A change of user has cleared it (prctl(2), PR_SET_PDEATHSIG). */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
 			return;
 	}
 	execve(s->path, argv, envp);

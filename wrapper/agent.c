@@ -44,9 +44,15 @@ static int flush(struct nca_agent *a)
 static int wait_connected(int fd, int timeout_ms)
 {
 	struct pollfd p = {.fd = fd, .events = POLLOUT};
+	long long deadline = nca_clock_ms() + timeout_ms, left = timeout_ms;
 	socklen_t len = sizeof(int);
-	int e = 0, n = poll(&p, 1, timeout_ms);
+	int e = 0, n;
 
+	/* A step that is suspended and resumed interrupts it (signal(7)). */
+	while ((n = poll(&p, 1, (int)left)) < 0 && errno == EINTR) {
+		left = deadline - nca_clock_ms();
+		left = left > 0 ? left : 0;
+	}
 	if (n <= 0)
 		return n ? -errno : -ETIMEDOUT;
 	return getsockopt(fd, SOL_SOCKET, SO_ERROR, &e, &len) < 0 ? -errno : -e;
@@ -77,7 +83,6 @@ int nca_agent_connect(struct nca_agent *a, const char *host, int port,
 {
 	long long deadline = nca_clock_ms() + timeout_ms;
 	int fd = dial(host, port, timeout_ms, err), rc;
-	struct nca_frame f;
 
 	if (fd < 0)
 		return fd;
@@ -96,7 +101,8 @@ int nca_agent_connect(struct nca_agent *a, const char *host, int port,
 		else if (rc)
 			nca_fail(err, rc, "no hub at %s port %d: %s", host, port, strerror(-rc));
 		if (!rc)
-			rc = nca_channel_next(&a->ch, &f, err);
+			rc = nca_channel_greet(&a->ch, err);
+		rc = rc > 0 ? 0 : rc;
 	}
 	return rc;
 }
@@ -189,15 +195,18 @@ int nca_agent_serve(struct nca_agent *a, struct nca_error *err)
 	struct nca_frame f;
 	int rc = 0;
 
-	while (!rc) {
+	/* First what has come together with the opening. */
+	for (;;) {
+		while (!rc && (rc = nca_channel_next(&a->ch, &f, err)) > 0)
+			rc = on_frame(a, &f, err);
+		if (rc)
+			break;
 		rc = wait_readable(a, -1);
 		rc = rc ? rc : nca_channel_read(&a->ch);
 		if (rc == -EAGAIN)
 			rc = 0;
 		else if (rc)
 			nca_fail(err, rc, "srun's side ended before it had decided");
-		while (!rc && (rc = nca_channel_next(&a->ch, &f, err)) > 0)
-			rc = on_frame(a, &f, err);
 	}
 	return rc == -ENODATA ? 0 : rc;
 }

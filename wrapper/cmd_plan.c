@@ -97,9 +97,10 @@ static int show(const struct nca_plan *plan, const struct nca_job *job, const st
 		return 0;
 	}
 	text = nca_schema_print(&nca_plan_shape, plan, 0, 1);
-	if (!text)
+	if (!text || puts(text) < 0 || fflush(stdout)) {
+		nca_say("plan: %s", text ? strerror(errno) : "out of memory");
 		return 1;
-	puts(text);
+	}
 	return 0;
 }
 

@@ -27,6 +27,22 @@ static const char *given_gpus(const struct nca_agent_input *in)
 	return "";
 }
 
+/* Without these the plan would take what could not be asked for what is not there, and refuse. */
+static int check_known(const struct nca_node *node, struct nca_error *err)
+{
+	static const char *const needed[] = {"interfaces", "interfaces.addresses", "routes.inet"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(needed); i++) {
+		const char *why = nca_pairs_get(node->unknown, needed[i]);
+
+		if (why)
+			return nca_fail(err, -EIO, "the kernel does not tell %s: %s", needed[i],
+					why);
+	}
+	return 0;
+}
+
 static int probe(const struct nca_agent_input *in, struct nca_agent *a, struct nca_error *err)
 {
 	nca_autoclose int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -44,6 +60,7 @@ static int probe(const struct nca_agent_input *in, struct nca_agent *a, struct n
 	if (root < 0)
 		return nca_fail(err, -errno, "/: %m");
 	rc = nca_probe_prepare(NULL) ? -ENOMEM : nca_probe(&src, a->pool, &a->node, err);
+	rc = rc ? rc : check_known(a->node, err);
 	if (rc)
 		return rc;
 	a->node->tasks_per_node = in->tasks;
@@ -58,10 +75,12 @@ static int say_hello(const struct nca_agent_input *in, struct nca_agent *a, stru
 		.version = PACKAGE_VERSION, .name = a->name, .nodeid = in->nodeid};
 	int rc = nca_agent_connect(a, in->host, in->port, in->key, HUB_MS, err);
 
+	if (rc)
+		return rc;
 	if (!count || nca_parse_u32(count, 1, INT_MAX, &nnodes))
 		return nca_fail(err, -EINVAL, "SLURM_STEP_NUM_NODES is not set");
 	hello.nnodes = (int)nnodes;
-	return rc ? rc : nca_agent_hello(a, &hello, err);
+	return nca_agent_hello(a, &hello, err);
 }
 
 static char *step_name(const struct nca_agent_input *in, struct nca_pool *pool)

@@ -71,6 +71,12 @@ int nca_channel_flush(struct nca_channel *ch);
 int nca_channel_read(struct nca_channel *ch);
 
 /*
+ * The other side's opening alone; a message behind it stays for nca_channel_next(). 1: it has come;
+ * 0: not yet; below 0 as nca_channel_next().
+ */
+int nca_channel_greet(struct nca_channel *ch, struct nca_error *err);
+
+/*
  * The next whole message. 1: *ret is it; 0: none yet; -EBADMSG: not of this step (wrong secret or
  * not our protocol); -EPROTONOSUPPORT: another version, which the text names.
  */

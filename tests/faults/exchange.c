@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A whole exchange without Slurm: plays what the plugin does in srun and on two nodes around one
+ * hub and two agents, one of which may have a fault preloaded.
+ *
+ * usage: exchange hub|agent0|agent1|none HOST NET0 NET1: our address as the nodes see it, and their
+ * network namespaces; with NCCL_AUTOCONF, FAULT_SO and what fail.c reads.
+ *
+ * Prints how each process ended and how many variables each node got. Exit status: 0 all nodes got
+ * the same names, or none any, or the step was ended; 1 they differ; 2 something crashed or did not
+ * end.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <nca/launch.h>
+
+#define SECRET "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+#define NODES 2
+
+/* Above every limit of the program's own, the longest of which is an agent's for its hub. */
+#define ANSWER_MS 15000
+
+/* The same for the hub. */
+#define WORDS_MS 15000
+
+struct node {
+	struct nca_mailbox *box;
+	int fd;
+	pid_t watcher;
+};
+
+static const char *faulty, *host, *nets[NODES];
+
+_Noreturn static void die(const char *what)
+{
+	perror(what);
+	_exit(3);
+}
+
+/* As the plugin starts it, with descriptors from 3 on, each a node of its own name; only one has
+ * the fault. */
+_Noreturn static void run(const char *verb, const char *role, int fd3, int fd4)
+{
+	const char *program = getenv("NCCL_AUTOCONF");
+	char *argv[] = {(char *)program, (char *)verb, NULL};
+
+	setenv("LD_PRELOAD", getenv("FAULT_SO"), 1);
+	setenv("FAIL_NAME", role, 1);
+	if (!streq(role, faulty))
+		unsetenv("FAIL");
+	fd3 = fcntl(fd3, F_DUPFD, 16);
+	fd4 = fd4 < 0 ? -1 : fcntl(fd4, F_DUPFD, 16);
+	dup2(fd3, 3);
+	if (fd4 >= 0)
+		dup2(fd4, 4);
+	closefrom(fd4 < 0 ? 4 : 5);
+	execv(program, argv);
+	_exit(127);
+}
+
+static int listen_any(int *port)
+{
+	struct sockaddr_in a = {.sin_family = AF_INET};
+	socklen_t len = sizeof(a);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || bind(fd, (struct sockaddr *)&a, len) < 0 || listen(fd, 16) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&a, &len) < 0)
+		die("listen");
+	*port = ntohs(a.sin_port);
+	return fd;
+}
+
+static size_t write_order(char *buf, size_t size)
+{
+	size_t used = 0;
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%d", getpid());
+	nca_record_add(buf, size, &used, NCA_HUB_SECRET, SECRET);
+	nca_record_add(buf, size, &used, NCA_HUB_STEP, "1.0");
+	nca_record_add(buf, size, &used, NCA_HUB_NNODES, "2");
+	nca_record_add(buf, size, &used, NCA_HUB_SRUN, pid);
+	nca_record_add(buf, size, &used, NCA_HUB_PLUGSTACK, "conf=/dev/null");
+	nca_record_add(buf, size, &used, NCA_HUB_USER, "all,layout=task,timeout=2");
+	return used + 1;
+}
+
+/* The hub's words: where nothing is set, srun lives on until somebody has said why. */
+static int words[2];
+
+static void await_words(void)
+{
+	struct pollfd p = {.fd = words[0], .events = POLLIN};
+
+	poll(&p, 1, WORDS_MS);
+}
+
+static void copy_words(void)
+{
+	char buf[4096];
+	ssize_t n;
+
+	while ((n = read(words[0], buf, sizeof(buf))) > 0)
+		if (write(2, buf, (size_t)n) < 0)
+			return;
+}
+
+/* The hub's listener is closed here, as in srun; *life is its only tie to us, -1 where it was gone
+ * before it had its order: then srun starts no agent. */
+static pid_t start_hub(int *port, int *life)
+{
+	int listener = listen_any(port), ends[2];
+	char order[4096];
+	size_t len = write_order(order, sizeof(order));
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+		die("socketpair");
+	if (pipe2(words, O_CLOEXEC) < 0)
+		die("pipe2");
+	pid = fork();
+	if (pid == 0 && dup2(words[1], 2) == 2)
+		run("hub", "hub", listener, ends[0]);
+	close(words[1]);
+	close(listener);
+	close(ends[0]);
+	*life = ends[1];
+	if (send(ends[1], order, len, MSG_NOSIGNAL) == (ssize_t)len)
+		return pid;
+	close(ends[1]);
+	*life = -1;
+	return pid;
+}
+
+static void make_mailbox(struct node *n, int i, int port)
+{
+	static const char *const env[] = {"SLURM_JOB_ID=1", "SLURM_STEP_ID=0",
+					  "SLURM_STEP_NUM_NODES=2", "SLURM_STEP_NODELIST=n[1-2]"};
+	char hub[128], number[2] = {(char)('0' + i), '\0'};
+	size_t used = 0, k;
+
+	n->fd = memfd_create("mailbox", MFD_CLOEXEC);
+	if (n->fd < 0 || ftruncate(n->fd, sizeof(*n->box)) < 0)
+		die("memfd_create");
+	n->box = mmap(NULL, sizeof(*n->box), PROT_READ | PROT_WRITE, MAP_SHARED, n->fd, 0);
+	if (n->box == MAP_FAILED)
+		die("mmap");
+	snprintf(hub, sizeof(hub), "%s %d " SECRET " 2", host, port);
+	nca_record_add(n->box->in, NCA_MAILBOX_SIZE, &used, NCA_AGENT_HUB, hub);
+	nca_record_add(n->box->in, NCA_MAILBOX_SIZE, &used, NCA_AGENT_NODEID, number);
+	nca_record_add(n->box->in, NCA_MAILBOX_SIZE, &used, NCA_AGENT_TASKS, "1");
+	nca_record_add(n->box->in, NCA_MAILBOX_SIZE, &used, NCA_AGENT_FIRST, number);
+	for (k = 0; k < ARRAY_SIZE(env); k++)
+		nca_record_add(n->box->in, NCA_MAILBOX_SIZE, &used, NCA_AGENT_ENV, env[k]);
+}
+
+static int enter(const char *net)
+{
+	int fd = open(net, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || setns(fd, CLONE_NEWNET) < 0)
+		die(net);
+	return close(fd);
+}
+
+/* Its wait status is the agent's: a signal of the agent's becomes 128 and the number. */
+static void start_agent(struct node *n, int i, int life)
+{
+	static const char *const roles[NODES] = {"agent0", "agent1"};
+	int status = 0;
+	pid_t agent;
+
+	n->watcher = fork();
+	if (n->watcher)
+		return;
+	close(life); /* srun's end must be the only one */
+	agent = fork();
+	if (agent == 0 && enter(nets[i]) == 0)
+		run("agent", roles[i], n->fd, -1);
+	waitpid(agent, &status, 0);
+	n->box->status = status;
+	nca_mailbox_close(n->box, NCA_MAILBOX_DIED);
+	_exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+}
+
+static int end_of(pid_t pid)
+{
+	int status = 0;
+
+	waitpid(pid, &status, 0);
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* The hub ends the step by a signal to srun: then it does not matter what the nodes got. */
+static volatile sig_atomic_t ended;
+
+static void on_term(int sig)
+{
+	ended = sig;
+}
+
+/* A task has said why. */
+static int said;
+
+/* Operations and names, without values, which differ by node; a node that is to stop has none. */
+static int names(const struct node *n, char *buf, size_t size)
+{
+	const char *record;
+	size_t pos = 0, len = 0;
+	int count = 0;
+
+	buf[0] = '\0';
+	while (n->box->state == NCA_MAILBOX_PUBLISHED &&
+	       (record = nca_record_next(n->box->out, NCA_MAILBOX_SIZE, &pos))) {
+		if (record[0] == NCA_TASK_SAY) {
+			said = fprintf(stderr, "%s\n", record + 1);
+			continue;
+		}
+		if (record[0] == NCA_TASK_STOP)
+			len = 0;
+		len += (size_t)snprintf(buf + len, size - len, "%.*s ",
+					(int)strcspn(record + 1, "=") + 1, record);
+		count++;
+		if (record[0] == NCA_TASK_STOP)
+			break;
+	}
+	return count;
+}
+
+static void read_arguments(int argc, char **argv)
+{
+	int i;
+
+	if (argc != 3 + NODES)
+		_exit(3);
+	faulty = argv[1];
+	host = argv[2];
+	for (i = 0; i < NODES; i++)
+		nets[i] = argv[3 + i];
+}
+
+/* What came of it; the hub's end is the last. */
+struct result {
+	char set[NODES][8192];
+	int n[NODES], ends[NODES + 1];
+	bool open;
+};
+
+static void run_nodes(int port, int life, struct result *r)
+{
+	struct node nodes[NODES];
+	int i;
+
+	for (i = 0; i < NODES; i++) {
+		make_mailbox(&nodes[i], i, port);
+		start_agent(&nodes[i], i, life);
+	}
+	for (i = 0; i < NODES; i++) {
+		r->open |= nca_mailbox_wait(nodes[i].box, ANSWER_MS) == NCA_MAILBOX_OPEN;
+		r->n[i] = names(&nodes[i], r->set[i], sizeof(r->set[i]));
+	}
+	if (!r->n[0] && !r->n[1] && !said)
+		await_words();
+	close(life);
+	for (i = 0; i < NODES; i++)
+		r->ends[i] = end_of(nodes[i].watcher);
+}
+
+int main(int argc, char **argv)
+{
+	static struct result r;
+	bool crashed = false;
+	int port, life, i;
+	pid_t hub;
+
+	read_arguments(argc, argv);
+	alarm(40);
+	signal(SIGTERM, on_term);
+	hub = start_hub(&port, &life);
+	if (life >= 0)
+		run_nodes(port, life, &r);
+	r.ends[NODES] = end_of(hub);
+	copy_words();
+	for (i = 0; i <= NODES; i++)
+		crashed |= r.ends[i] > 1;
+	printf("hub %d agents %d %d variables %d %d%s\n", r.ends[NODES], r.ends[0], r.ends[1],
+	       r.n[0], r.n[1], r.open ? " no answer" : "");
+	return crashed || r.open ? 2 : !streq(r.set[0], r.set[1]) && !ended;
+}
