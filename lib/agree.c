@@ -63,6 +63,17 @@ static bool has_sick_sibling(const struct nca_step *step, const struct nca_rail_
 	return false;
 }
 
+/* Is every port of every node a rail? Then none is sick. */
+static bool all_are_rails(const struct nca_step *step)
+{
+	const struct nca_node_state *node;
+
+	NCA_FOREACH(node, step->nodes)
+		if (node->rails.n != node->ports.n)
+			return false;
+	return true;
+}
+
 /*
  * The kind of key by which the rails of the nodes are matched, and all rails by it. *sick: some
  * node lacks a rail that it should have, whether the keys tell which or not.
@@ -75,6 +86,8 @@ static enum nca_rail_key_kind choose_kind(struct nca_step *step, struct nca_rail
 	for (kind = NCA_KEY_NETWORK; kind < NCA_KEY_ORDINAL; kind++) {
 		bool tells;
 
+		if (kind > NCA_KEY_SUBNET && equal_counts(step) && all_are_rails(step))
+			break;
 		if (!nca_rail_table_read(step, kind, table))
 			continue;
 		tells = nca_rail_table_tells(step, table);
@@ -174,16 +187,16 @@ static void match_places(struct nca_step *step, bool sick)
 static bool can_agree(const struct nca_step *step)
 {
 	const struct nca_node_state *node;
-	const char *layer = NULL;
+	enum nca_layer layer = NCA_LAYER_UNKNOWN;
 	size_t i;
 
 	NCA_FOREACH(node, step->nodes) {
 		if (!node->rails.n)
 			return false;
 		for (i = 0; i < node->rails.n; i++) {
-			const char *other = node->rails.v[i]->port->link_layer;
+			enum nca_layer other = node->rails.v[i]->layer;
 
-			if (layer && other && !streq(layer, other))
+			if (layer && other && layer != other)
 				return false;
 			layer = layer ? layer : other;
 		}

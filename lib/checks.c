@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What would make the agreed network or the agreed rails fail or crawl. */
 #include <nca/firewall.h>
-#include <nca/number.h>
 
 #include "rail_keys.h"
 
 /* A recorded step failed with 8 MiB, systemd's default; NCCL registers tens of MiB. */
 #define MEMLOCK_FAILS_KB 8192
 #define MEMLOCK_LOW_KB 65536
-
-/* Ports go down a few times while a node and its switch start. */
-#define LINK_DOWNED_MANY 10
 
 static void check_memlock(struct nca_step *step, const struct nca_node_state *node)
 {
@@ -74,44 +70,6 @@ static void check_shared_prefix(struct nca_step *step, const struct nca_node_sta
 				    node->chosen->net.len, dev, dev));
 }
 
-static void check_flapping(struct nca_step *step, const struct nca_node_state *node,
-			   const struct nca_port_state *rail)
-{
-	const char *text = nca_pairs_get(rail->port->counters, "link_downed");
-	unsigned int downs;
-
-	if (text && !nca_parse_u32(text, LINK_DOWNED_MANY, 0xffffffff, &downs))
-		nca_step_warn(step, "rail-flapping", rail->hca->name, node->node->name,
-			      nca_step_text(step,
-					    "%s port %d has lost its link %u times (link_downed). "
-					    "Check cable and transceiver",
-					    rail->hca->name, rail->port->port, downs));
-}
-
-/* A rail's ends must agree: NCCL does not negotiate the MTU since 2.20, and the slower end decides.
- */
-static void check_ends(struct nca_step *step, const struct nca_node_state *node, size_t i)
-{
-	const struct nca_node_state *first = step->nodes.v;
-	const struct nca_port_state *a = first->rails.v[i], *b = node->rails.v[i];
-
-	if (a->port->active_mtu > 0 && b->port->active_mtu > 0 &&
-	    a->port->active_mtu != b->port->active_mtu)
-		nca_step_warn(step, "mtu-mismatch", a->hca->name, node->node->name,
-			      nca_step_text(step,
-					    "RDMA MTU of %s is %d, of %s's %s %d: connections fail "
-					    "or hang. Set one MTU on both netdevs",
-					    b->hca->name, b->port->active_mtu, first->node->name,
-					    a->hca->name, a->port->active_mtu));
-	if (a->rate >= 0 && b->rate >= 0 && a->rate != b->rate)
-		nca_step_warn(step, "rail-speed", a->hca->name, node->node->name,
-			      nca_step_text(step,
-					    "%s runs at %g Gb/s, %s's %s at %g Gb/s: the slower "
-					    "one decides. Check cable and port",
-					    b->hca->name, b->rate, first->node->name, a->hca->name,
-					    a->rate));
-}
-
 static void check_rail_route(struct nca_step *step, const struct nca_node_state *node,
 			     const struct nca_node_state *next, size_t i)
 {
@@ -156,6 +114,7 @@ void nca_checks_run(struct nca_step *step)
 {
 	size_t i, k;
 
+	nca_ends_check(step);
 	for (i = 0; i < step->nodes.n; i++) {
 		const struct nca_node_state *node = &step->nodes.v[i];
 		const struct nca_node_state *next = &step->nodes.v[(i + 1) % step->nodes.n];
@@ -164,10 +123,7 @@ void nca_checks_run(struct nca_step *step)
 		check_firewall(step, node);
 		check_shared_prefix(step, node, next);
 		check_order(step, node);
-		for (k = 0; k < node->rails.n; k++) {
-			check_flapping(step, node, node->rails.v[k]);
-			check_ends(step, node, k);
+		for (k = 0; k < node->rails.n; k++)
 			check_rail_route(step, node, next, k);
-		}
 	}
 }

@@ -2,13 +2,6 @@
 /* The variables that say what was agreed. */
 #include "step.h"
 
-/* Below, one index for all HCAs is the only way to choose a GID (NVIDIA/nccl#890). */
-#define VERSION_AUTO_GID 22100
-
-/* Below, the automatic choice fails on tables with holes, as containers see them
- * (NVIDIA/nccl#1573). */
-#define VERSION_SPARSE_GID 22602
-
 /* Is what somebody set a list of interfaces that exist and are up? Gloo and TensorPipe take whole
  * names, without "=" and "^". */
 static bool names_work(const struct nca_node_state *node, const char *list)
@@ -64,29 +57,23 @@ static bool any_needs_family6(const struct nca_step *step)
 	return false;
 }
 
-static void set_sockets(struct nca_step *step)
+static void set_sockets(struct nca_step *step, size_t i)
 {
-	bool family6 = any_needs_family6(step);
-	size_t i;
+	const struct nca_node_state *node = &step->nodes.v[i];
+	char *name;
 
-	for (i = 0; i < step->nodes.n; i++) {
-		const struct nca_node_state *node = &step->nodes.v[i];
-		char *name;
-
-		if (!node->chosen)
-			continue;
-		name = node->chosen->state->link->name;
-		if (!node->user_ifname)
-			nca_step_replace(step, i, "NCCL_SOCKET_IFNAME",
-					 nca_step_join(step, "=", name));
-		set_plain(step, i, "GLOO_SOCKET_IFNAME");
-		set_plain(step, i, "TP_SOCKET_IFNAME");
-		/* PyTorch copies NCCL_SOCKET_IFNAME with its "=" where this is unset
-		 * (NVSHMEMSymmetricMemory.cu). */
-		nca_step_setenv(step, i, "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME", name);
-		if (family6)
-			nca_step_setenv(step, i, "NCCL_SOCKET_FAMILY", "AF_INET6");
-	}
+	if (!node->chosen)
+		return;
+	name = node->chosen->state->link->name;
+	if (!node->user_ifname)
+		nca_step_replace(step, i, "NCCL_SOCKET_IFNAME", nca_step_join(step, "=", name));
+	set_plain(step, i, "GLOO_SOCKET_IFNAME");
+	set_plain(step, i, "TP_SOCKET_IFNAME");
+	/* PyTorch copies NCCL_SOCKET_IFNAME with its "=" where this is unset
+	 * (NVSHMEMSymmetricMemory.cu). */
+	nca_step_setenv(step, i, "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME", name);
+	if (step->env.family6)
+		nca_step_setenv(step, i, "NCCL_SOCKET_FAMILY", "AF_INET6");
 }
 
 /* "mlx5_0:1,mlx5_1:1" */
@@ -114,94 +101,6 @@ static void set_hcas(struct nca_step *step, size_t i)
 		return;
 	nca_step_replace(step, i, "NCCL_IB_HCA", nca_step_join(step, "=", list));
 	nca_step_setenv(step, i, "NVSHMEM_HCA_LIST", list);
-}
-
-/* The index that all rails of a node share, -1: they differ, or a table is unknown. */
-static int common_index(const struct nca_step *step, const struct nca_node_state *node)
-{
-	int index = -1;
-	size_t i;
-
-	for (i = 0; i < node->rails.n; i++) {
-		const struct nca_gid *gid = nca_rail_gid(step, node->rails.v[i]);
-
-		if (!gid || (i && gid->index != index))
-			return -1;
-		index = gid->index;
-	}
-	return index;
-}
-
-static bool auto_agrees(const struct nca_step *step, const struct nca_node_state *node,
-			const struct nca_prefix *range)
-{
-	size_t i;
-
-	for (i = 0; i < node->rails.n; i++) {
-		const struct nca_port *port = node->rails.v[i]->port;
-
-		if (nca_gid_auto(port, step->gid_family, range) !=
-		    nca_rail_gid(step, node->rails.v[i]))
-			return false;
-	}
-	return true;
-}
-
-/* The longest prefix that holds the wanted addresses of all rails. */
-static struct nca_prefix covering_range(const struct nca_step *step,
-					const struct nca_node_state *node)
-{
-	struct nca_prefix range = {0};
-	struct nca_ip ip;
-	size_t i;
-
-	for (i = 0; i < node->rails.n; i++) {
-		const struct nca_gid *gid = nca_rail_gid(step, node->rails.v[i]);
-
-		if (!gid || nca_ip_parse_gid(gid->gid, &ip))
-			continue;
-		if (!range.ip.family)
-			range = nca_ip_prefix(&ip, -1);
-		while (range.len > 0 && !nca_prefix_has(&range, &ip))
-			range = nca_ip_prefix(&range.ip, range.len - 1);
-	}
-	return range;
-}
-
-static void set_range(struct nca_step *step, size_t i)
-{
-	const struct nca_node_state *node = &step->nodes.v[i];
-	struct nca_prefix range = covering_range(step, node);
-	char text[NCA_ADDR_TEXT];
-
-	if (auto_agrees(step, node, &range)) {
-		nca_step_setenv(
-			step, i, "NCCL_IB_ADDR_RANGE",
-			nca_step_text(step, "%s/%d", nca_ip_text(&range.ip, text), range.len));
-		return;
-	}
-	nca_step_warn(step, "gid-ambiguous", "", node->node->name,
-		      nca_step_text(step,
-				    "the wanted GIDs stand at different indexes and NCCL's own "
-				    "choice takes another one on some HCA: no variable can say "
-				    "which. Remove the second address, or make the tables equal"));
-}
-
-static void set_gid(struct nca_step *step, size_t i)
-{
-	const struct nca_node_state *node = &step->nodes.v[i];
-	int index = common_index(step, node), version = nca_version_nccl(node->node);
-	bool agrees = auto_agrees(step, node, NULL);
-
-	if (step->gid_family == 6)
-		nca_step_setenv(step, i, "NCCL_IB_ADDR_FAMILY", "AF_INET6");
-	if (version >= VERSION_AUTO_GID && agrees &&
-	    (version >= VERSION_SPARSE_GID || node->node->in_container != 1))
-		return;
-	if (index >= 0)
-		nca_step_setenv(step, i, "NCCL_IB_GID_INDEX", nca_step_text(step, "%d", index));
-	else if (!agrees)
-		set_range(step, i);
 }
 
 static bool is_lag(const struct nca_node_state *node, const struct nca_port_state *rail)
@@ -257,20 +156,15 @@ static bool any_apart(const struct nca_step *step)
 	return false;
 }
 
-static void set_rdma(struct nca_step *step)
+static void set_rdma(struct nca_step *step, size_t i)
 {
-	bool apart = step->gid_family && any_apart(step), lag = all_lag(step);
-	size_t i;
-
-	for (i = 0; i < step->nodes.n; i++) {
-		set_hcas(step, i);
-		if (step->gid_family)
-			set_gid(step, i);
-		if (apart)
-			nca_step_setenv(step, i, "NCCL_CROSS_NIC", "0");
-		if (lag)
-			nca_step_setenv(step, i, "NCCL_IB_QPS_PER_CONNECTION", "2");
-	}
+	set_hcas(step, i);
+	if (step->gid_family)
+		nca_env_gid(step, i);
+	if (step->env.apart)
+		nca_step_setenv(step, i, "NCCL_CROSS_NIC", "0");
+	if (step->env.lag)
+		nca_step_setenv(step, i, "NCCL_IB_QPS_PER_CONNECTION", "2");
 }
 
 /* Could NCCL try anything but TCP? A plug-in ignores NCCL_IB_DISABLE (NVIDIA/nccl#676). */
@@ -289,14 +183,21 @@ static bool may_try_rdma(const struct nca_step *step)
 	return false;
 }
 
-void nca_env_net(struct nca_step *step)
+void nca_env_prepare(struct nca_step *step)
 {
-	size_t i;
+	bool rdma = step->nodes.v->rails.n > 0;
 
-	set_sockets(step);
-	if (step->nodes.v->rails.n)
-		set_rdma(step);
-	else if (streq(step->plan->net, "Socket") && may_try_rdma(step))
-		for (i = 0; i < step->nodes.n; i++)
-			nca_step_setenv(step, i, "NCCL_NET", "Socket");
+	step->env.family6 = any_needs_family6(step);
+	step->env.apart = rdma && step->gid_family && any_apart(step);
+	step->env.lag = rdma && all_lag(step);
+	step->env.tcp = !rdma && streq(step->plan->net, "Socket") && may_try_rdma(step);
+}
+
+void nca_env_node(struct nca_step *step, size_t i)
+{
+	set_sockets(step, i);
+	if (step->nodes.v[i].rails.n)
+		set_rdma(step, i);
+	if (step->env.tcp)
+		nca_step_setenv(step, i, "NCCL_NET", "Socket");
 }

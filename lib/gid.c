@@ -88,15 +88,24 @@ struct nca_prefix nca_gid_network(const struct nca_node *node, const struct nca_
 	return (struct nca_prefix){0};
 }
 
+/* What NCCL takes for usable: fe80::/64 is not, but 169.254.0.0/16 is (validGid()). */
+static bool is_usable(const struct nca_gid *gid, struct nca_ip *ip)
+{
+	return !nca_ip_parse_gid(gid->gid, ip) && !nca_ip_is_zero(ip) &&
+	       !(ip->family == 6 && nca_ip_is_link_local(ip));
+}
+
 const struct nca_gid *nca_gid_auto(const struct nca_port *port, int family,
 				   const struct nca_prefix *range)
 {
 	const struct nca_gid *gid, *first = NULL;
 	struct nca_ip ip;
 
+	/* Index 0 is where NCCL begins: one that is good there stays, in the range or not. */
 	NCA_FOREACH(gid, port->gids)
-		if (is_v2(gid) && is_routable(gid, &ip) && ip.family == family &&
-		    (!range || nca_prefix_has(range, &ip)) && (!first || gid->index < first->index))
+		if (is_v2(gid) && is_usable(gid, &ip) && ip.family == family &&
+		    (!range || gid->index == 0 || nca_prefix_has(range, &ip)) &&
+		    (!first || gid->index < first->index))
 			first = gid;
 	return first;
 }
@@ -111,7 +120,7 @@ static int which(const struct nca_step *step, const struct nca_port_state *rail)
 
 const struct nca_gid *nca_rail_gid(const struct nca_step *step, const struct nca_port_state *rail)
 {
-	if (!step->gid_family || !nca_same(rail->port->link_layer, "Ethernet"))
+	if (!step->gid_family || rail->layer != NCA_LAYER_ETHERNET)
 		return NULL;
 	return rail->gid[which(step, rail)];
 }

@@ -34,7 +34,7 @@ static bool has_address(const struct nca_node_state *node, const struct nca_port
 	const struct nca_candidate *c;
 
 	NCA_FOREACH(c, node->candidates)
-		if (nca_same(c->state->link->name, p->port->netdev))
+		if (c->state->uses[p - node->ports.v])
 			return true;
 	return false;
 }
@@ -46,16 +46,15 @@ static const char *reason(const struct nca_node_state *node)
 
 	if (near)
 		return unknown ? "the distance of some is not known" : NULL;
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < n; i++)
 		rates += node->rails.v[i]->rate >= 0;
-		addresses += has_address(node, node->rails.v[i]);
-	}
 	if (gpus && n > gpus && n % gpus)
 		return "none shares a PCIe switch with a GPU, and there are more of them than GPUs";
 	if (rates && rates < n)
 		return "their distance and the speed of some are not known";
-	if (unknown == n && addresses && addresses < n &&
-	    nca_same(node->rails.v[0]->port->link_layer, "InfiniBand"))
+	for (i = 0; unknown == n && i < n && node->rails.v[i]->layer == NCA_LAYER_IB; i++)
+		addresses += has_address(node, node->rails.v[i]);
+	if (addresses && addresses < n)
 		return "their distance is not known, and some carry IP, the others do not";
 	return NULL;
 }

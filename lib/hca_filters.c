@@ -63,7 +63,7 @@ static void filter(struct nca_step *step, struct nca_node_state *node, enum nca_
 static bool is_hardware(const struct nca_node_state *node, const struct nca_port_state *p)
 {
 	(void)node;
-	return !nca_same(p->hca->driver, "rdma_rxe") && !nca_same(p->hca->vendor_id, "0xffffff");
+	return !p->software;
 }
 
 static bool is_inside(const struct nca_node_state *node, const struct nca_port_state *p)
@@ -71,8 +71,7 @@ static bool is_inside(const struct nca_node_state *node, const struct nca_port_s
 	const struct nca_link_state *link;
 
 	NCA_FOREACH(link, node->links)
-		if (link->is_default &&
-		    nca_topo_uses(node->node, link->link, link->lowest, p->hca, p->port))
+		if (link->is_default && link->uses[p - node->ports.v])
 			return false;
 	return true;
 }
@@ -80,7 +79,7 @@ static bool is_inside(const struct nca_node_state *node, const struct nca_port_s
 static bool is_infiniband(const struct nca_node_state *node, const struct nca_port_state *p)
 {
 	(void)node;
-	return nca_same(p->port->link_layer, "InfiniBand");
+	return p->layer == NCA_LAYER_IB;
 }
 
 static bool is_other_than_infiniband(const struct nca_node_state *node,
@@ -153,10 +152,16 @@ static void filter_link_layer(struct nca_step *step)
 			filter(step, node, NCA_RULE_LINK_LAYER, keep);
 }
 
+void nca_ports_filter_node(struct nca_step *step, struct nca_node_state *node)
+{
+	if (node->user_hcas)
+		return;
+	filter(step, node, NCA_RULE_VIRTUAL, is_hardware);
+	filter(step, node, NCA_RULE_FRONT_END, is_inside);
+}
+
 void nca_ports_filter(struct nca_step *step)
 {
-	filter_all(step, NCA_RULE_VIRTUAL, is_hardware);
-	filter_all(step, NCA_RULE_FRONT_END, is_inside);
 	filter_link_layer(step);
 	filter_all(step, NCA_RULE_LOCALITY, is_near);
 	filter_all(step, NCA_RULE_SLOWER, is_fastest);

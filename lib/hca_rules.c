@@ -12,16 +12,28 @@ bool nca_port_is_plugin(const struct nca_hca *hca, const struct nca_port *port)
 	       nca_same(port->link_layer, "Unspecified");
 }
 
+/* An RNIC whose table holds RoCE v2 GIDs speaks RoCE: erdma in its compatible mode. */
+static bool is_iwarp(const struct nca_hca *hca, const struct nca_port *port)
+{
+	const struct nca_gid *gid;
+
+	if (!hca->node_type || hca->node_type[0] != '4')
+		return false;
+	NCA_FOREACH(gid, port->gids)
+		if (gid->type && strstr(gid->type, "v2"))
+			return false;
+	return true;
+}
+
 bool nca_port_is_live(const struct nca_port_state *p)
 {
-	return !nca_port_is_plugin(p->hca, p->port) &&
-	       !(p->hca->node_type && p->hca->node_type[0] == '4') &&
+	return !nca_port_is_plugin(p->hca, p->port) && !is_iwarp(p->hca, p->port) &&
 	       (!p->port->state || streq(p->port->state, "ACTIVE"));
 }
 
 static bool is_ethernet(const struct nca_port_state *p)
 {
-	return nca_same(p->port->link_layer, "Ethernet");
+	return p->layer == NCA_LAYER_ETHERNET;
 }
 
 static void reject(struct nca_step *step, struct nca_port_state *p, enum nca_rule rule,
@@ -65,7 +77,7 @@ static void judge_state(struct nca_step *step, struct nca_port_state *p)
 		reject(step, p, NCA_RULE_PORT_DOWN,
 		       nca_step_text(step, "%s (%s)", port->state,
 				     port->phys_state ? port->phys_state : "unknown"));
-	else if (nca_same(port->link_layer, "InfiniBand") &&
+	else if (p->layer == NCA_LAYER_IB &&
 		 (port->lid == 0 || port->lid == 65535 || port->sm_lid == 0))
 		reject(step, p, NCA_RULE_NO_SUBNET_MANAGER,
 		       nca_step_text(step, "LID %d, SM LID %d: no subnet manager has set it up",
@@ -80,6 +92,9 @@ static void judge_gid(struct nca_step *step, const struct nca_node_state *node,
 	nca_gid_best(node, p->port, p->gid);
 	p->net[0] = nca_gid_network(node->node, p->gid[0]);
 	p->net[1] = nca_gid_network(node->node, p->gid[1]);
+	p->automatic[0] = nca_gid_auto(p->port, 4, NULL);
+	if (p->gid[1])
+		p->automatic[1] = nca_gid_auto(p->port, 6, NULL);
 	if (!p->gid[0] && !p->gid[1])
 		reject(step, p, NCA_RULE_NO_GID,
 		       nca_step_text(step,
@@ -101,12 +116,24 @@ static double port_rate(const struct nca_node *node, const struct nca_port_state
 	return rate;
 }
 
+static enum nca_layer read_layer(const char *word)
+{
+	if (!word)
+		return NCA_LAYER_UNKNOWN;
+	if (streq(word, "InfiniBand"))
+		return NCA_LAYER_IB;
+	return streq(word, "Ethernet") ? NCA_LAYER_ETHERNET : NCA_LAYER_OTHER;
+}
+
 static void judge_port(struct nca_step *step, const struct nca_node_state *node,
 		       struct nca_port_state *p)
 {
+	p->layer = read_layer(p->port->link_layer);
+	p->software =
+		nca_same(p->hca->driver, "rdma_rxe") || nca_same(p->hca->vendor_id, "0xffffff");
 	if (nca_port_is_plugin(p->hca, p->port))
 		reject(step, p, NCA_RULE_PLUGIN_FABRIC, "not for NCCL's own transport");
-	else if (p->hca->node_type && p->hca->node_type[0] == '4')
+	else if (is_iwarp(p->hca, p->port))
 		reject(step, p, NCA_RULE_IWARP, "iWARP");
 	else if (nca_same(nca_topo_vpd(node->node, p->hca, "SMDL"), "SW_MNG"))
 		reject(step, p, NCA_RULE_MANAGEMENT, "manages the NVLink switches");
@@ -184,14 +211,11 @@ static void judge_user(struct nca_step *step, struct nca_node_state *node)
 			       nca_step_text(step, "NCCL_IB_HCA is set to %s", list));
 }
 
-int nca_ports_judge(struct nca_step *step)
+int nca_ports_judge_node(struct nca_step *step, struct nca_node_state *node)
 {
-	struct nca_node_state *node;
-	int rc = 0;
+	int rc = judge_node(step, node);
 
-	NCA_FOREACH(node, step->nodes)
-		rc = rc ? rc : judge_node(step, node);
-	NCA_FOREACH(node, step->nodes)
+	if (!rc)
 		judge_user(step, node);
 	return rc;
 }

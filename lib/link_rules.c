@@ -42,8 +42,8 @@ static char *addresses_text(struct nca_step *step, const struct nca_link *link)
 	return text;
 }
 
-static void reject(struct nca_step *step, struct nca_link_state *state, enum nca_rule rule,
-		   const char *why, const char *value)
+void nca_link_reject(struct nca_step *step, struct nca_link_state *state, enum nca_rule rule,
+		     const char *why, const char *value)
 {
 	nca_step_judge_link(step, state, rule,
 			    nca_step_text(step, "%s%s: %s%s", state->link->name,
@@ -87,12 +87,12 @@ static void add_candidates(struct nca_step *step, struct nca_node_state *node,
 	}
 	if (node->candidates.n && node->candidates.v[node->candidates.n - 1].state == state)
 		return;
-	reject(step, state, why,
-	       why == NCA_RULE_NO_ADDRESS ? "no IP address"
-	       : why == NCA_RULE_LINK_LOCAL
-		       ? "the address that NCCL would use is link-local and is not routed"
-		       : "the address that NCCL would use is the node's own",
-	       "");
+	nca_link_reject(step, state, why,
+			why == NCA_RULE_NO_ADDRESS ? "no IP address"
+			: why == NCA_RULE_LINK_LOCAL
+				? "the address that NCCL would use is link-local and is not routed"
+				: "the address that NCCL would use is the node's own",
+			"");
 }
 
 static void judge_link(struct nca_step *step, struct nca_node_state *node,
@@ -102,17 +102,17 @@ static void judge_link(struct nca_step *step, struct nca_node_state *node,
 	const char *master = nca_topo_master(node->node, link);
 
 	if (is_loopback(link))
-		reject(step, state, NCA_RULE_LOOPBACK, "leads to no other node", "");
+		nca_link_reject(step, state, NCA_RULE_LOOPBACK, "leads to no other node", "");
 	else if (master)
-		reject(step, state, NCA_RULE_SLAVE, "belongs to ", master);
+		nca_link_reject(step, state, NCA_RULE_SLAVE, "belongs to ", master);
 	else if (is_down(link))
-		reject(step, state, NCA_RULE_NO_CARRIER,
-		       link->carrier == 0 ? "no carrier" : "is not up", "");
+		nca_link_reject(step, state, NCA_RULE_NO_CARRIER,
+				link->carrier == 0 ? "no carrier" : "is not up", "");
 	else
 		add_candidates(step, node, state);
 }
 
-static int judge_node(struct nca_step *step, struct nca_node_state *node)
+int nca_links_judge_node(struct nca_step *step, struct nca_node_state *node)
 {
 	struct nca_link_state *state;
 	const struct nca_link *link;
@@ -128,86 +128,10 @@ static int judge_node(struct nca_step *step, struct nca_node_state *node)
 	NCA_FOREACH(link, node->node->interfaces)
 		node->links.v[node->links.n++] = (struct nca_link_state){
 			.link = link,
-			.lowest = nca_topo_lowest(node->node, link),
 			.is_default = nca_routes_default(&node->routes, link->name, 4) ||
 				      nca_routes_default(&node->routes, link->name, 6)};
 	NCA_FOREACH(state, node->links)
 		judge_link(step, node, state);
-	return 0;
-}
-
-/* Who has an address: the first node, and another one if there is any. */
-struct owner {
-	const struct nca_ip *ip;
-	const struct nca_node_state *node, *other;
-};
-
-/* The addresses of a step, hashed: open addressing, at most half full. */
-struct owners {
-	struct owner *v;
-	size_t mask;
-};
-
-static struct owner *find_owner(const struct owners *all, const struct nca_ip *ip)
-{
-	int i, bytes = nca_ip_bits(ip) / 8;
-	size_t at = ip->family;
-
-	for (i = 0; i < bytes; i++)
-		at = at * 31 + ip->byte[i];
-	for (at = at * 0x9e3779b1 >> 7 & all->mask; all->v[at].ip; at = (at + 1) & all->mask)
-		if (!nca_ip_compare(all->v[at].ip, ip))
-			break;
-	return &all->v[at];
-}
-
-static int make_owners(struct nca_step *step, struct owners *ret)
-{
-	const struct nca_node_state *node;
-	size_t n = 0, size = 16;
-
-	NCA_FOREACH(node, step->nodes)
-		n += node->candidates.n;
-	while (size < 2 * n)
-		size *= 2;
-	ret->mask = size - 1;
-	ret->v = nca_pool_alloc(step->pool, size * sizeof(*ret->v));
-	return ret->v ? 0 : -ENOMEM;
-}
-
-static void own(const struct owners *all, const struct nca_node_state *node,
-		const struct nca_candidate *c)
-{
-	struct owner *o = find_owner(all, &c->ip);
-
-	if (!o->ip)
-		*o = (struct owner){.ip = &c->ip, .node = node};
-	else if (o->node != node && !o->other)
-		o->other = node;
-}
-
-/* Finds addresses that two nodes have. */
-static int judge_duplicates(struct nca_step *step)
-{
-	struct nca_node_state *node;
-	struct nca_candidate *c;
-	struct owners all;
-
-	if (make_owners(step, &all))
-		return -ENOMEM;
-	NCA_FOREACH(node, step->nodes)
-		NCA_FOREACH(c, node->candidates)
-			own(&all, node, c);
-	NCA_FOREACH(node, step->nodes)
-		NCA_FOREACH(c, node->candidates) {
-			const struct owner *o = find_owner(&all, &c->ip);
-
-			c->duplicate = o->other != NULL;
-			if (c->duplicate)
-				reject(step, c->state, NCA_RULE_DUPLICATE_ADDRESS,
-				       "the same address is on ",
-				       (o->node == node ? o->other : o->node)->node->name);
-		}
 	return 0;
 }
 
@@ -224,9 +148,9 @@ static void judge_bans(struct nca_step *step)
 			NCA_FOREACH(state, node->links)
 				if (nca_same(ban->node, node->node->name) &&
 				    nca_same(ban->ifname, state->link->name))
-					reject(step, state, NCA_RULE_CONNECT_FAILED,
-					       "a connection over it failed: ",
-					       ban->why ? ban->why : "no reason given");
+					nca_link_reject(step, state, NCA_RULE_CONNECT_FAILED,
+							"a connection over it failed: ",
+							ban->why ? ban->why : "no reason given");
 }
 
 /* The interface that NCCL takes by a list: the first by ifindex that is up and has an address. */
@@ -302,18 +226,15 @@ static void judge_user(struct nca_step *step, struct nca_node_state *node)
 	warn_more(step, node, list, first);
 	NCA_FOREACH(state, node->links)
 		if (state != first)
-			reject(step, state, NCA_RULE_USER_INTERFACE,
-			       "NCCL_SOCKET_IFNAME is set to ", list);
+			nca_link_reject(step, state, NCA_RULE_USER_INTERFACE,
+					"NCCL_SOCKET_IFNAME is set to ", list);
 }
 
 int nca_links_judge(struct nca_step *step)
 {
 	struct nca_node_state *node;
-	int rc = 0;
+	int rc = nca_links_judge_duplicates(step);
 
-	NCA_FOREACH(node, step->nodes)
-		rc = rc ? rc : judge_node(step, node);
-	rc = rc ? rc : judge_duplicates(step);
 	judge_bans(step);
 	NCA_FOREACH(node, step->nodes)
 		judge_user(step, node);

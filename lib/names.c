@@ -43,9 +43,10 @@ bool nca_names_match(const char *list, const char *name, int port)
 		return true;
 	while (*entry) {
 		size_t n = strcspn(entry, ",");
+		bool counts = n && *entry != ':';
 
-		entries += n > 0;
-		found = found || (n && entry_matches(entry, n, exact, name, port));
+		entries += counts;
+		found = found || (counts && entry_matches(entry, n, exact, name, port));
 		entry += n + (entry[n] == ',');
 	}
 	return (found || !entries) != excludes;

@@ -18,8 +18,23 @@ typedef NCA_LIST(struct nca_network) nca_networks;
 /* Which of the rules compares networks of this step: nca_rules_control or nca_rules_data. */
 const enum nca_rule *nca_network_order(const struct nca_step *step);
 
-/* Fills the values of all candidates, except SUBNET, which a network decides. -ENOMEM. */
+/* Fills the values of all candidates that depend on the whole step, except SUBNET, which a network
+ * decides. -ENOMEM. */
 int nca_network_values(struct nca_step *step);
+
+/* One network per candidate of the first node, those that do not join all nodes too. -ENOMEM. */
+int nca_network_build(struct nca_step *step, nca_networks *all);
+
+/*
+ * The device over which packets of a candidate must leave, NULL: any. A host address on a dummy
+ * device is the node's own, whatever carries the packets: so nodes are addressed that speak BGP.
+ */
+static inline const char *nca_candidate_device(const struct nca_candidate *c)
+{
+	bool host = c->net.len == nca_ip_bits(&c->ip) && nca_same(c->state->link->kind, "dummy");
+
+	return host ? NULL : c->state->link->name;
+}
 
 /* Sets the one value of a candidate that depends on the network. */
 static inline void nca_network_see(const struct nca_network *net, struct nca_candidate *c)

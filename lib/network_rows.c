@@ -35,10 +35,11 @@ static void judge_candidate(struct nca_step *step, const struct nca_node_state *
 	enum nca_rule rule = NCA_RULE_UNREACHABLE;
 	char *why;
 
-	if (same && !nca_routes_via(&node->routes, c->state->link->name, &won->seed->ip)) {
+	if (same && !nca_routes_via(&node->routes, nca_candidate_device(c), &won->seed->ip)) {
 		why = nca_step_join(step, own(c, buf), "the route to ", first->node->name, "'s ",
 				    nca_ip_text(&won->seed->ip, text), " does not lead over it");
-	} else if (same && !nca_routes_via(&first->routes, device, &c->ip)) {
+	} else if (same &&
+		   !nca_routes_via(&first->routes, nca_candidate_device(won->seed), &c->ip)) {
 		why = nca_step_join(step, own(c, buf), first->node->name,
 				    " does not reach it over ", device);
 	} else {

@@ -44,8 +44,7 @@ static bool is_rail(const struct nca_node_state *node, const struct nca_link_sta
 	size_t i;
 
 	for (i = 0; i < node->rails.n; i++)
-		if (nca_topo_uses(node->node, link->link, link->lowest, node->rails.v[i]->hca,
-				  node->rails.v[i]->port))
+		if (link->uses[node->rails.v[i] - node->ports.v])
 			return true;
 	return false;
 }
@@ -66,25 +65,55 @@ static int master_value(const struct nca_node_state *node, const struct nca_cand
 	if (!master->family)
 		return 0;
 	return first ? !nca_ip_compare(&c->ip, master)
-		     : nca_routes_via(&node->routes, c->state->link->name, master);
+		     : nca_routes_via(&node->routes, nca_candidate_device(c), master);
+}
+
+/* Which ports the link uses. */
+static int find_uses(struct nca_step *step, const struct nca_node_state *node,
+		     struct nca_link_state *link)
+{
+	bool lowest = nca_topo_lowest(node->node, link->link);
+	size_t i;
+
+	link->uses = nca_pool_alloc(step->pool, node->ports.n * sizeof(*link->uses));
+	for (i = 0; link->uses && i < node->ports.n; i++)
+		link->uses[i] = nca_topo_uses(node->node, link->link, lowest, node->ports.v[i].hca,
+					      node->ports.v[i].port);
+	return link->uses ? 0 : -ENOMEM;
+}
+
+int nca_network_values_node(struct nca_step *step, struct nca_node_state *node)
+{
+	struct nca_link_state *state;
+	struct nca_candidate *c;
+	int rc = 0;
+
+	NCA_FOREACH(state, node->links)
+		if (!rc && state->is_default)
+			rc = find_uses(step, node, state);
+	NCA_FOREACH(c, node->candidates) {
+		const struct nca_link *link = c->state->link;
+
+		if (!rc && !c->state->uses)
+			rc = find_uses(step, node, c->state);
+		VALUE(c, NCA_RULE_FAMILY) = c->ip.family == 4;
+		VALUE(c, NCA_RULE_PHYSICAL) = nca_topo_physical(node->node, link);
+		VALUE(c, NCA_RULE_SPEED) = nca_topo_speed(node->node, link);
+		VALUE(c, NCA_RULE_MTU) = link->mtu;
+		VALUE(c, NCA_RULE_DEFAULT_ROUTE) =
+			nca_routes_default(&node->routes, link->name, c->ip.family);
+		VALUE(c, NCA_RULE_KIND) = kind_value(node->node, link);
+	}
+	return rc;
 }
 
 static void fill(struct nca_step *step, const struct nca_node_state *node, struct nca_candidate *c,
 		 const struct nca_ips *names, const struct nca_ip *master)
 {
-	const struct nca_link *link = c->state->link;
-
-	VALUE(c, NCA_RULE_FAMILY) = c->ip.family == 4;
 	VALUE(c, NCA_RULE_MASTER_ADDR) = master_value(node, c, master, node == step->nodes.v);
 	VALUE(c, NCA_RULE_NODE_ADDRESS) =
 		names->n && bsearch(&c->ip, names->v, names->n, sizeof(*names->v), compare_ips);
 	VALUE(c, NCA_RULE_NOT_RAIL) = !is_rail(node, c->state);
-	VALUE(c, NCA_RULE_PHYSICAL) = nca_topo_physical(node->node, link);
-	VALUE(c, NCA_RULE_SPEED) = nca_topo_speed(node->node, link);
-	VALUE(c, NCA_RULE_MTU) = link->mtu;
-	VALUE(c, NCA_RULE_DEFAULT_ROUTE) =
-		nca_routes_default(&node->routes, link->name, c->ip.family);
-	VALUE(c, NCA_RULE_KIND) = kind_value(node->node, link);
 }
 
 int nca_network_values(struct nca_step *step)

@@ -91,17 +91,37 @@ static int begin(struct nca_step *step)
 		rc = rc || empty ? rc : -ENOMEM;
 
 		state->node = node;
-		rc = rc ? rc : nca_routes_read(node, step->pool, &state->routes);
 		step->rdma_refused = step->rdma_refused || is_refused(state);
 	}
 	return rc;
 }
 
+static int judge_node(struct nca_step *step, struct nca_node_state *node)
+{
+	int rc = nca_routes_read(node->node, step->pool, &node->routes);
+
+	rc = rc ? rc : nca_links_judge_node(step, node);
+	rc = rc ? rc : nca_ports_judge_node(step, node);
+	rc = rc ? rc : nca_network_values_node(step, node);
+	if (!rc)
+		nca_ports_filter_node(step, node);
+	return rc;
+}
+
+static int judge_nodes(struct nca_step *step)
+{
+	struct nca_node_state *node;
+	int rc = 0;
+
+	NCA_FOREACH(node, step->nodes)
+		rc = rc ? rc : judge_node(step, node);
+	return rc ? rc : nca_links_judge(step);
+}
+
 static int decide(struct nca_step *step)
 {
-	int rc = nca_links_judge(step);
+	int rc = judge_nodes(step);
 
-	rc = rc ? rc : nca_ports_judge(step);
 	if (rc)
 		return rc;
 	nca_ports_filter(step);
@@ -114,10 +134,23 @@ static int decide(struct nca_step *step)
 	if (rc)
 		return rc;
 	nca_env_check(step);
-	if (step->opt->inject != NCA_INJECT_RDZV)
-		nca_env_net(step);
 	nca_checks_run(step);
+	nca_env_prepare(step);
 	return 0;
+}
+
+static int fill(struct nca_step *step, bool variables)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; !rc && i < step->nodes.n; i++) {
+		if (variables)
+			nca_env_node(step, i);
+		rc = nca_plan_fill_node(step, i);
+	}
+	nca_step_count(step);
+	return rc;
 }
 
 /* A step on one node: nothing is chosen, every row says so. */
@@ -126,9 +159,8 @@ static int decide_alone(struct nca_step *step)
 	struct nca_node_state *node = step->nodes.v;
 	struct nca_link_state *link;
 	struct nca_port_state *port;
-	int rc = nca_links_judge(step);
+	int rc = judge_nodes(step);
 
-	rc = rc ? rc : nca_ports_judge(step);
 	if (rc)
 		return rc;
 	NCA_FOREACH(link, node->links)
@@ -147,15 +179,15 @@ int nca_plan_make(const struct nca_job *job, const struct nca_options *opt, cons
 		  struct nca_pool *pool, struct nca_plan **ret, struct nca_error *err)
 {
 	struct nca_step step = {.job = job, .opt = opt, .bans = bans, .pool = pool};
+	bool alone = job->nnodes <= 1 && job->nodes.n == 1;
 	int rc = check_job(job, pool, err);
 
 	if (rc)
 		return rc;
 	rc = begin(&step);
 	if (!rc)
-		rc = job->nnodes <= 1 && job->nodes.n == 1 ? decide_alone(&step) : decide(&step);
-	nca_step_count(&step);
-	rc = rc ? rc : nca_plan_fill(&step);
+		rc = alone ? decide_alone(&step) : decide(&step);
+	rc = rc ? rc : fill(&step, !alone && opt->inject != NCA_INJECT_RDZV);
 	if (rc || step.no_memory)
 		return nca_fail(err, -ENOMEM, "out of memory");
 	rc = nca_rendezvous_plan(job, opt, step.plan, pool, err);

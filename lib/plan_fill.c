@@ -91,24 +91,18 @@ static int fill_rows(struct nca_step *step, const struct nca_node_state *state,
 	return rc;
 }
 
-int nca_plan_fill(struct nca_step *step)
+int nca_plan_fill_node(struct nca_step *step, size_t i)
 {
+	const struct nca_node_state *state = &step->nodes.v[i];
+	struct nca_plan_node *node = &step->plan->nodes.v[i];
 	char text[NCA_ADDR_TEXT];
-	size_t i;
-	int rc = 0;
+	int rc;
 
-	for (i = 0; !rc && i < step->nodes.n; i++) {
-		const struct nca_node_state *state = &step->nodes.v[i];
-		struct nca_plan_node *node = &step->plan->nodes.v[i];
-
-		node->name = state->node->name;
-		if (state->chosen) {
-			node->socket_ifname = state->chosen->state->link->name;
-			node->socket_addr =
-				nca_step_join(step, nca_ip_text(&state->chosen->ip, text));
-		}
-		rc = fill_rails(step, state, node);
-		rc = rc ? rc : fill_rows(step, state, node);
+	node->name = state->node->name;
+	if (state->chosen) {
+		node->socket_ifname = state->chosen->state->link->name;
+		node->socket_addr = nca_step_join(step, nca_ip_text(&state->chosen->ip, text));
 	}
-	return rc;
+	rc = fill_rails(step, state, node);
+	return rc ? rc : fill_rows(step, state, node);
 }

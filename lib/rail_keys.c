@@ -7,8 +7,8 @@ static bool subnet_key(const struct nca_port_state *port, struct nca_rail_key *k
 	const struct nca_gid *gid = port->port->gids.n ? port->port->gids.v : NULL;
 	struct nca_ip ip;
 
-	if (!gid || !nca_same(port->port->link_layer, "InfiniBand") ||
-	    nca_ip_parse_gid(gid->gid, &ip) || nca_ip_is_link_local(&ip))
+	if (!gid || port->layer != NCA_LAYER_IB || nca_ip_parse_gid(gid->gid, &ip) ||
+	    nca_ip_is_link_local(&ip))
 		return false;
 	key->net = nca_ip_prefix(&ip, 64);
 	return true;

@@ -90,6 +90,12 @@ int nca_routes_longest(const struct nca_routes *routes, const struct nca_ip *ip)
 	return len;
 }
 
+/* NULL is any device. */
+static bool is_dev(const struct nca_route_entry *e, const char *dev)
+{
+	return !dev || streq(e->dev, dev);
+}
+
 bool nca_routes_via(const struct nca_routes *routes, const char *dev, const struct nca_ip *ip)
 {
 	const struct nca_route_entry *e;
@@ -99,7 +105,7 @@ bool nca_routes_via(const struct nca_routes *routes, const char *dev, const stru
 	NCA_FOREACH(e, routes->entries) {
 		if (!e->main || e->dst.len < len || !nca_prefix_has(&e->dst, ip))
 			continue;
-		via = (via && e->dst.len == len) || streq(e->dev, dev);
+		via = (via && e->dst.len == len) || is_dev(e, dev);
 		len = e->dst.len;
 	}
 	return len < 0 ? !routes->known : via;
@@ -195,7 +201,7 @@ static bool is_covered(const struct nca_routes *routes, const char *dev, const s
 	NCA_FOREACH(e, routes->entries)
 		if (e->main && (!best || e->dst.len > best->dst.len) &&
 		    nca_prefix_has(&e->dst, first) && nca_prefix_has(&e->dst, last) &&
-		    streq(e->dev, dev))
+		    is_dev(e, dev))
 			best = e;
 	if (!best)
 		return false;

@@ -21,7 +21,7 @@ struct nca_link_state {
 	enum nca_rule rule; /* NONE: still a candidate */
 	const char *text;
 	bool is_default; /* the default route of some family leaves by it */
-	bool lowest;	 /* nca_topo_lowest() */
+	bool *uses;	 /* by port, of links that are default or have candidates */
 };
 
 /* Values by which networks are compared: those of the rules FAMILY to DEFAULT_ROUTE. */
@@ -36,6 +36,8 @@ struct nca_candidate {
 	int value[NCA_VALUES]; /* bigger is better; -1 unknown */
 };
 
+enum nca_layer { NCA_LAYER_UNKNOWN, NCA_LAYER_IB, NCA_LAYER_ETHERNET, NCA_LAYER_OTHER };
+
 struct nca_port_state {
 	const struct nca_hca *hca;
 	const struct nca_port *port;
@@ -43,9 +45,12 @@ struct nca_port_state {
 	const char *text;
 	const struct nca_gid *gid[2]; /* best IPv4 and best IPv6 GID, NULL where there is none */
 	struct nca_prefix net[2];     /* of these; family 0 unknown */
-	double rate;		      /* Gb/s, -1 unknown */
-	enum nca_level level;	      /* of the nearest GPU */
-	bool keep;		      /* by the filter that is being applied */
+	const struct nca_gid *automatic[2]; /* what NCCL takes by itself: nca_gid_auto() */
+	enum nca_layer layer;
+	bool software;	      /* soft-RoCE */
+	double rate;	      /* Gb/s, -1 unknown */
+	enum nca_level level; /* of the nearest GPU */
+	bool keep;	      /* by the filter that is being applied */
 };
 
 struct nca_node_state {
@@ -80,6 +85,12 @@ struct nca_step {
 			    */
 	bool rdma_lost;	   /* RDMA was there and is not used, against nobody's wish */
 	bool rdma_refused; /* somebody set NCCL_NET=Socket or NCCL_IB_DISABLE=1 */
+	struct {
+		bool family6; /* IPv6 although some interface has IPv4 too */
+		bool apart;   /* rails do not reach each other */
+		bool lag;     /* all rails are */
+		bool tcp;     /* is agreed, though NCCL could try something else */
+	} env;
 	bool no_memory;
 };
 
@@ -100,6 +111,10 @@ void nca_step_judge_link(struct nca_step *step, struct nca_link_state *link, enu
 			 char *text);
 void nca_step_judge_port(struct nca_step *step, struct nca_port_state *port, enum nca_rule rule,
 			 char *text);
+
+/* Decides a link with a text of its addresses, why and value. */
+void nca_link_reject(struct nca_step *step, struct nca_link_state *link, enum nca_rule rule,
+		     const char *why, const char *value);
 
 /*
  * Warns once per code and key; the text is the first node's, and "{nodes}" in it stands for the
@@ -131,18 +146,30 @@ void nca_step_replace(struct nca_step *step, size_t node, const char *name, char
 const struct nca_prefix *nca_rail_network(const struct nca_step *step,
 					  const struct nca_port_state *rail);
 
-/* The stages, in this order. */
+/* What concerns one node alone, in this order; node by node, because a large step does not fit into
+ * a cache. */
+int nca_links_judge_node(struct nca_step *step, struct nca_node_state *node);
+int nca_ports_judge_node(struct nca_step *step, struct nca_node_state *node);
+int nca_network_values_node(struct nca_step *step, struct nca_node_state *node);
+void nca_ports_filter_node(struct nca_step *step, struct nca_node_state *node);
+
+/* Then the stages, in this order. */
+int nca_links_judge_duplicates(struct nca_step *step);
 int nca_links_judge(struct nca_step *step);
-int nca_ports_judge(struct nca_step *step);
 void nca_ports_filter(struct nca_step *step);
 void nca_ports_doubt(struct nca_step *step);
 int nca_rails_agree(struct nca_step *step);
 void nca_transport_choose(struct nca_step *step);
 int nca_network_agree(struct nca_step *step);
 void nca_checks_run(struct nca_step *step);
+void nca_ends_check(struct nca_step *step);
 void nca_env_check(struct nca_step *step);
-void nca_env_net(struct nca_step *step);
-int nca_plan_fill(struct nca_step *step);
+void nca_env_prepare(struct nca_step *step);
+
+/* At last, node by node again: the variables, and the plan. */
+void nca_env_node(struct nca_step *step, size_t i);
+void nca_env_gid(struct nca_step *step, size_t i);
+int nca_plan_fill_node(struct nca_step *step, size_t i);
 
 /* Order of names, numbers as numbers: "mlx5_2" before "mlx5_10". */
 int nca_name_compare(const char *a, const char *b);

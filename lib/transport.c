@@ -187,8 +187,7 @@ void nca_transport_choose(struct nca_step *step)
 
 	if (first->rails.n) {
 		step->gid_family = common_family(step);
-		step->plan->net =
-			nca_same(first->rails.v[0]->port->link_layer, "InfiniBand") ? "IB" : "RoCE";
+		step->plan->net = first->rails.v[0]->layer == NCA_LAYER_IB ? "IB" : "RoCE";
 		return;
 	}
 	step->plan->net = "Socket";

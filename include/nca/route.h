@@ -33,7 +33,8 @@ int nca_routes_read(const struct nca_node *node, struct nca_pool *pool, struct n
 /*
  * Does the longest prefix of `main` that holds ip lead out of dev? Several devices can hold the
  * same prefix (two ports in one subnet): each of them counts, because a socket bound to its address
- * and RoCE with its GID's device can use it. Where no route is known at all: true.
+ * and RoCE with its GID's device can use it. dev NULL: does it lead anywhere? Where no route is
+ * known at all: true.
  */
 bool nca_routes_via(const struct nca_routes *routes, const char *dev, const struct nca_ip *ip);
 

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Do the ends of a rail agree, and does one of the ports stand out? What most nodes have is taken
+ * to be right; where as many say one thing as the other, both are named.
+ */
+#include <nca/number.h>
+
+#include "step.h"
+
+/* Ports go down a few times while a node and its switch start. */
+#define LINK_DOWNED_FEW 10
+
+/* So many times what is usual in the step. */
+#define LINK_DOWNED_FACTOR 4
+
+struct quality {
+	const char *code, *what, *unit, *why;
+	double (*value)(const struct nca_port_state *rail); /* < 0: unknown */
+};
+
+static double mtu_of(const struct nca_port_state *rail)
+{
+	return rail->port->active_mtu;
+}
+
+static double rate_of(const struct nca_port_state *rail)
+{
+	return rail->rate;
+}
+
+static const struct quality qualities[] = {
+	{"mtu-mismatch", "an RDMA MTU", "",
+	 "connections fail or hang, NCCL does not negotiate it. Set one MTU on the netdevs",
+	 mtu_of},
+	{"rail-speed", "a speed", " Gb/s", "the slower end decides. Check cable and port", rate_of},
+};
+
+static int compare_numbers(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The known values, sorted; NULL where memory is short. */
+static double *sorted_values(struct nca_step *step, const struct quality *q, size_t rail, size_t *n)
+{
+	double *v = nca_pool_alloc(step->pool, step->nodes.n * sizeof(*v));
+	const struct nca_node_state *node;
+
+	*n = 0;
+	step->no_memory = step->no_memory || !v;
+	if (!v)
+		return NULL;
+	NCA_FOREACH(node, step->nodes)
+		if (q->value(node->rails.v[rail]) > 0)
+			v[(*n)++] = q->value(node->rails.v[rail]);
+	qsort(v, *n, sizeof(*v), compare_numbers);
+	return v;
+}
+
+/* The value that more nodes have than any other; -1 where two are as frequent. */
+static double usual(const double *v, size_t n)
+{
+	size_t i, len, most = 0;
+	double value = -1;
+
+	for (i = 0; i < n; i += len) {
+		for (len = 1; i + len < n && v[i + len] == v[i]; len++)
+			;
+		if (len >= most) {
+			value = len == most ? -1 : v[i];
+			most = len;
+		}
+	}
+	return value;
+}
+
+static bool all_equal(const struct nca_step *step, const struct quality *q, size_t rail)
+{
+	const struct nca_node_state *node;
+	double first = -1;
+
+	NCA_FOREACH(node, step->nodes) {
+		double value = q->value(node->rails.v[rail]);
+
+		if (value > 0 && first > 0 && value != first)
+			return false;
+		first = value > 0 ? value : first;
+	}
+	return true;
+}
+
+static const struct nca_node_state *first_known(const struct nca_step *step,
+						const struct quality *q, size_t rail)
+{
+	const struct nca_node_state *node = step->nodes.v;
+
+	while (q->value(node->rails.v[rail]) <= 0)
+		node++;
+	return node;
+}
+
+static void check_rail(struct nca_step *step, const struct quality *q, size_t rail)
+{
+	const char *key = step->nodes.v->rails.v[rail]->hca->name;
+	const struct nca_node_state *first = first_known(step, q, rail), *node;
+	size_t n;
+	const double *v = sorted_values(step, q, rail, &n);
+	double right = v ? usual(v, n) : -1;
+	bool tie = right < 0;
+
+	right = tie ? q->value(first->rails.v[rail]) : right;
+	NCA_FOREACH(node, step->nodes) {
+		const struct nca_port_state *p = node->rails.v[rail];
+		const char *other = tie ? first->node->name : "most nodes";
+
+		if (q->value(p) > 0 && q->value(p) != right)
+			nca_step_warn(
+				step, q->code, key, node->node->name,
+				nca_step_text(step,
+					      "%s port %d has %s of %g%s, the same rail on %s of "
+					      "%g%s: %s",
+					      p->hca->name, p->port->port, q->what, q->value(p),
+					      q->unit, other, right, q->unit, q->why));
+	}
+}
+
+/* How often the link was lost since the start, -1 unknown. */
+static double downs(const struct nca_port_state *rail)
+{
+	const char *text = nca_pairs_get(rail->port->counters, "link_downed");
+	unsigned int n;
+
+	return text && !nca_parse_u32(text, 0, 0xffffffff, &n) ? (double)n : -1;
+}
+
+/* What half of the ports of the step do not exceed; -1: nothing is known. */
+static double usual_downs(struct nca_step *step)
+{
+	const struct nca_node_state *node;
+	size_t i, n = 0, all = 0;
+	double *v;
+
+	NCA_FOREACH(node, step->nodes)
+		all += node->rails.n;
+	v = nca_pool_alloc(step->pool, all * sizeof(*v));
+	step->no_memory = step->no_memory || !v;
+	NCA_FOREACH(node, step->nodes)
+		for (i = 0; v && i < node->rails.n; i++)
+			if (downs(node->rails.v[i]) >= 0)
+				v[n++] = downs(node->rails.v[i]);
+	if (!n)
+		return -1;
+	qsort(v, n, sizeof(*v), compare_numbers);
+	return v[(n - 1) / 2];
+}
+
+static void check_flapping(struct nca_step *step)
+{
+	double common = usual_downs(step);
+	const struct nca_node_state *node;
+	size_t i;
+
+	if (common < 0)
+		return;
+	NCA_FOREACH(node, step->nodes)
+		for (i = 0; i < node->rails.n; i++) {
+			const struct nca_port_state *p = node->rails.v[i];
+
+			if (downs(p) < LINK_DOWNED_FEW || downs(p) <= LINK_DOWNED_FACTOR * common)
+				continue;
+			nca_step_warn(step, "rail-flapping", p->hca->name, node->node->name,
+				      nca_step_text(step,
+						    "%s port %d has lost its link %g times "
+						    "(link_downed), others of the step %g. Check "
+						    "cable and transceiver",
+						    p->hca->name, p->port->port, downs(p), common));
+		}
+}
+
+void nca_ends_check(struct nca_step *step)
+{
+	size_t i, k;
+
+	for (i = 0; i < step->nodes.v->rails.n; i++)
+		for (k = 0; k < ARRAY_SIZE(qualities); k++)
+			if (!all_equal(step, &qualities[k], i))
+				check_rail(step, &qualities[k], i);
+	check_flapping(step);
+}
