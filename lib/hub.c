@@ -314,7 +314,10 @@ static int on_member(struct nca_hub *hub, struct member *m, uint32_t events, str
 		rc = read_member(hub, m, &why);
 	if (!rc)
 		return 0;
-	if (hub->dismissed)
+	/* An agent that has said DONE may end. */
+	if (hub->awaited == NCA_MSG_DONE && m->answer)
+		rc = 0;
+	else if (hub->dismissed)
 		rc = rc == -EHOSTDOWN ? nca_fail(err, rc, "%s", why.text) : 0;
 	else if (m->hello)
 		rc = nca_fail(err, rc == -EIO ? rc : -ECONNRESET, "%s: %s", m->hello->name,

@@ -140,6 +140,11 @@ int nca_agent_fail(struct nca_agent *a, const struct nca_error *why)
 	return rc ? rc : flush(a);
 }
 
+int nca_agent_confirm(struct nca_agent *a, struct nca_error *err)
+{
+	return answer(a, NCA_MSG_DONE, NULL, NULL, 0, err);
+}
+
 static int on_hold(struct nca_agent *a, const struct nca_hold *hold, struct nca_error *err)
 {
 	struct nca_hold held = {-1, -1, NULL};

@@ -34,6 +34,13 @@ int nca_agent_fail(struct nca_agent *a, const struct nca_error *why);
  */
 int nca_agent_serve(struct nca_agent *a, struct nca_error *err);
 
+/*
+ * Tells the hub that the part is about to be published. Before it is, since the tasks may end, and
+ * the agent with them, as soon as they have it. -ECONNRESET: the hub has not heard it, and nothing
+ * may be published.
+ */
+int nca_agent_confirm(struct nca_agent *a, struct nca_error *err);
+
 /* Waits until the hub closes the connection, as it does when the step ends. */
 void nca_agent_linger(struct nca_agent *a);
 

@@ -129,8 +129,24 @@ static int distribute(struct session *s, bool stop, struct nca_error *err)
 	}
 	if (!parts || rc)
 		return nca_fail(err, -ENOMEM, "out of memory");
-	rc = nca_hub_ask(s->d.hub, NCA_MSG_PART, parts, NCA_MSG_ACK, ACK_MS, err);
-	return rc ? rc : nca_hub_ask(s->d.hub, NCA_MSG_COMMIT, NULL, 0, ACK_MS, err);
+	return nca_hub_ask(s->d.hub, NCA_MSG_PART, parts, NCA_MSG_ACK, ACK_MS, err);
+}
+
+/*
+ * A node that is lost in this very moment may have its part or not: half a step that is configured
+ * hangs, and we would be the cause.
+ */
+static void commit(struct session *s)
+{
+	struct nca_error err;
+	int rc = nca_hub_ask(s->d.hub, NCA_MSG_COMMIT, NULL, NCA_MSG_DONE, ACK_MS, &err);
+
+	if (!rc || rc == -ECANCELED)
+		return;
+	nca_say("warning half-set: %s; other nodes have their variables, so the step is stopped: "
+		"start it again",
+		err.text);
+	kill(s->order.srun, SIGTERM);
 }
 
 /* Tasks on nodes without our plugin would run on: srun ends them. */
@@ -206,9 +222,12 @@ static int agree(struct session *s, struct nca_error *err)
 	if (outcome == LEAVE)
 		return nca_hub_ask(s->d.hub, NCA_MSG_DROP, NULL, 0, ACK_MS, err);
 	rc = distribute(s, outcome == STOP, err);
-	if (!rc && outcome == STOP)
+	if (rc)
+		return rc;
+	commit(s);
+	if (outcome == STOP)
 		stop_step(s);
-	return rc;
+	return 0;
 }
 
 int cmd_hub(int argc, char **argv)

@@ -144,6 +144,10 @@ bool nca_exchange_run(const struct nca_agent_input *in, struct nca_agent *a, cha
 	/* The ports are free before a task can start. */
 	if (a->reach.epoll >= 0)
 		nca_reach_release(&a->reach);
+	if (rc > 0) {
+		rc = nca_agent_confirm(a, &err);
+		rc = rc ? rc : 1;
+	}
 	if (rc > 0)
 		write_part(a, out, size);
 	/* The hub says it once for all; without a hub the first node does. */

@@ -3,8 +3,8 @@
  * What hub and agents say to each other, each a JSON object by a table.
  *
  *   agent HELLO, REPORT -> hub; hub HOLD -> first node's agent, HELD back; hub TEST -> all, RESULT
- * back; hub PART -> all, ACK back; hub COMMIT or DROP -> all. An agent that cannot go on: FAIL ->
- * hub.
+ * back; hub PART -> all, ACK back; hub COMMIT -> all, DONE back, or DROP -> all. An agent that
+ * cannot go on: FAIL -> hub.
  */
 #ifndef NCA_MESSAGE_H
 #define NCA_MESSAGE_H
@@ -23,6 +23,7 @@ enum nca_message {
 	NCA_MSG_ACK,	/* no payload */
 	NCA_MSG_COMMIT, /* no payload: publish the part */
 	NCA_MSG_DROP,	/* no payload: publish nothing */
+	NCA_MSG_DONE,	/* no payload: the part is about to be published; the agent may end */
 	NCA_MSG_FAIL,	/* of an agent, at any time: why it ends, in words */
 };
 

@@ -21,6 +21,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include <nca/clock.h>
 #include <nca/launch.h>
 
 #define SECRET "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
@@ -256,6 +257,26 @@ struct result {
 	bool open;
 };
 
+/* Until the node has its answer, or srun has been told to end, which takes the tasks with it. */
+static bool is_open(struct nca_mailbox *box)
+{
+	long long end = nca_clock_ms() + ANSWER_MS;
+
+	while (nca_mailbox_wait(box, 20) == NCA_MAILBOX_OPEN)
+		if (ended || nca_clock_ms() > end)
+			return !ended;
+	return false;
+}
+
+/* Tasks that have started run for a while: the hub has the time to hear that a node is lost. */
+static void await_stop(void)
+{
+	long long end = nca_clock_ms() + ANSWER_MS;
+
+	while (!ended && nca_clock_ms() < end)
+		poll(NULL, 0, 20);
+}
+
 static void run_nodes(int port, int life, struct result *r)
 {
 	struct node nodes[NODES];
@@ -266,11 +287,13 @@ static void run_nodes(int port, int life, struct result *r)
 		start_agent(&nodes[i], i, life);
 	}
 	for (i = 0; i < NODES; i++) {
-		r->open |= nca_mailbox_wait(nodes[i].box, ANSWER_MS) == NCA_MAILBOX_OPEN;
+		r->open |= is_open(nodes[i].box);
 		r->n[i] = names(&nodes[i], r->set[i], sizeof(r->set[i]));
 	}
 	if (!r->n[0] && !r->n[1] && !said)
 		await_words();
+	else if (!streq(r->set[0], r->set[1]))
+		await_stop();
 	close(life);
 	for (i = 0; i < NODES; i++)
 		r->ends[i] = end_of(nodes[i].watcher);
