@@ -41,7 +41,7 @@ fetch_suite() {
 	configure_apt "$work/apt"
 	read -ra packages <<<"$suite_packages"
 	{
-		APT_CONFIG=$work/apt/apt.conf apt-get --quiet update &&
+		APT_CONFIG=$work/apt/apt.conf apt-get --quiet --error-on=any update &&
 			APT_CONFIG=$work/apt/apt.conf apt-get --quiet --yes --no-install-recommends --download-only \
 				install "${packages[@]}"
 	} >"$log" 2>&1 || fail "the packages of Debian $suite could not be fetched from $(suite_mirror)" "$log"

@@ -152,8 +152,17 @@ show_network='srun -N1 -w node1 bash -ec "
 	[[ $output == *"/bin/nccl-autoconf runs"* && $output != *helper=* ]]
 }
 
+@test "--configless: only slurmctld has configuration files" {
+	run -0 "$LAB" --no-plugin --configless -- bash -c '
+		echo "${SLURM_CONF-none}"; ls "$LAB_DIR/conf" | xargs
+		srun -N2 bash -c "ls /run/slurm/conf/ | xargs; ls -A \"\$LAB_DIR/conf\" | wc -l"'
+	[[ ${lines[0]} == none ]]
+	(($(grep -cx "cgroup.conf plugstack.conf slurm.conf" <<<"$output") == 3))
+	(($(grep -cx 0 <<<"$output") == 2))
+}
+
 @test "two labs at once do not see each other" {
-	local i command='srun -N2 sh -c "sleep 1; hostname" | sort | xargs; squeue --noheader --all | wc -l; echo "$LAB_DIR"'
+	local i command='srun -N2 sh -c "sleep 1; hostname" | sort | xargs; squeue --noheader --states=running,pending | wc -l; echo "$LAB_DIR"'
 	for i in 1 2; do
 		"$LAB" --no-plugin -- bash -c "$command" >"$BATS_TEST_TMPDIR/$i" 3>&- &
 	done
@@ -235,6 +244,8 @@ end_lab() {
 		-n x -- true
 		--gpus=many -- true
 		--split=eth1 -- true
+		--suite=potato -- true
+		--plugin=/nonexistent -- true
 		true
 	END
 	run -2 "$LAB" -n 2 --

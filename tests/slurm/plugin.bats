@@ -77,7 +77,7 @@ lacks() {
 @test "a plain srun has what it has without the plugin" {
 	local plain
 	# Values that differ from one lab to the next; the names stay
-	plain='srun -N2 -l env | sed -E "s/^([0-9]+: [A-Z_]*(PORT|PID|CLUSTER|DIR|HOME|PATH|PWD|CONF|SRC)[A-Z_]*)=.*/\1/" | sort'
+	plain='srun -N2 -l env | sed -E "s/^([0-9]+: [A-Z_]*(PORT|PID|CLUSTER|DIR|HOME|PATH|PWD|CONF|SRC|TIME|SLUID)[A-Z_]*)=.*/\1/" | sort'
 	run "$LAB" --no-plugin -- bash -c "cd; $plain"
 	local without=$output
 	in_lab "$plain"
