@@ -50,6 +50,18 @@ bool nca_is_mpi_daemon(const char *program)
 	return false;
 }
 
+const char *nca_task_assignment(const char *record, char name[NCA_TASK_NAME_MAX])
+{
+	const char *equals = strchr(record + 1, '=');
+	size_t len = equals ? (size_t)(equals - record) - 1 : 0;
+
+	if (!equals || len >= NCA_TASK_NAME_MAX)
+		return NULL;
+	memcpy(name, record + 1, len);
+	name[len] = '\0';
+	return equals + 1;
+}
+
 /* Not FUTEX_PRIVATE: the word is shared between processes. */
 static long futex(struct nca_mailbox *box, int op, uint32_t value, const struct timespec *timeout)
 {

@@ -11,10 +11,6 @@
 
 #include "plugin.h"
 
-/* Longer than the hub's own limit by what planning and testing may take, so that its answer comes
- * first. */
-#define GRACE_SECONDS 30
-
 /* Variables that a rule, a check or the layout reads; the rest of the user's environment is not
  * ours to see. */
 static const char *const prefixes[] = {
@@ -199,7 +195,7 @@ void nca_node_start(spank_t sp)
 	    spank_getenv(sp, "SLURM_SRUN_COMM_HOST", host, sizeof(host)) != ESPANK_SUCCESS ||
 	    nca_start_read(launch, host, order, sizeof(order), &nca_plugin.wait_seconds))
 		return;
-	nca_plugin.wait_seconds += GRACE_SECONDS;
+	nca_plugin.wait_seconds += NCA_GRACE_SECONDS;
 	spank_get_item(sp, S_JOB_NODEID, &hub.nodeid);
 	if (!start(sp, &hub, order, &err))
 		return;

@@ -54,17 +54,14 @@ static void mark(char *list, size_t size, const char *name)
 
 static void set(spank_t sp, const char *record, char *marked, size_t size)
 {
-	const char *equals = strchr(record + 1, '=');
-	char name[64], value[VALUE_MAX];
+	char name[NCA_TASK_NAME_MAX], value[VALUE_MAX];
+	const char *text = nca_task_assignment(record, name);
 
-	if (!equals || equals - record > (ptrdiff_t)sizeof(name))
-		return;
-	snprintf(name, sizeof(name), "%.*s", (int)(equals - record - 1), record + 1);
-	if (!nca_task_may_set(name) || strlen(equals + 1) >= sizeof(value))
+	if (!text || !nca_task_may_set(name) || strlen(text) >= sizeof(value))
 		return;
 	if (record[0] != NCA_TASK_COPY)
-		snprintf(value, sizeof(value), "%s", equals + 1);
-	else if (spank_getenv(sp, equals + 1, value, sizeof(value)) != ESPANK_SUCCESS)
+		snprintf(value, sizeof(value), "%s", text);
+	else if (spank_getenv(sp, text, value, sizeof(value)) != ESPANK_SUCCESS)
 		return;
 	/* What the user has set holds, unless it was found to be impossible. */
 	if (spank_setenv(sp, name, value, record[0] == NCA_TASK_REPLACE) == ESPANK_SUCCESS)

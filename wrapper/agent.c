@@ -8,8 +8,7 @@
 
 #include "agent.h"
 
-/* DESIGN of the test: what does not answer in a second on a cluster's own network is no network for
- * a job. */
+/* What does not answer in a second on a cluster's own network is no network for a job. */
 #define CONNECT_MS 1000
 
 /* Waits for the hub while test connections are served. */

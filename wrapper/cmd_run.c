@@ -3,17 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <nca/start.h>
 
 #include "commands.h"
 #include "exchange.h"
+#include "self.h"
 #include "sibling.h"
-
-/* As the plugin: longer than the hub's own limit by what planning and testing may take. */
-#define GRACE_SECONDS 30
 
 static const char help[] =
 	"usage: nccl-autoconf run -- PROGRAM [ARGUMENT...]\n\n"
@@ -21,18 +18,6 @@ static const char help[] =
 	"nodes, sets the variables and becomes PROGRAM. Not to be typed by hand.\n";
 
 extern char **environ;
-
-static const char *memlock_text(char *buf, size_t size)
-{
-	struct rlimit r;
-
-	if (getrlimit(RLIMIT_MEMLOCK, &r) < 0)
-		return NULL;
-	if (r.rlim_cur == RLIM_INFINITY)
-		return "unlimited";
-	snprintf(buf, size, "%llu", (unsigned long long)r.rlim_cur);
-	return buf;
-}
 
 /* The task's descriptors are its own: who keeps its output open keeps srun waiting. Returns the
  * listener's new number. */
@@ -89,13 +74,10 @@ static void mark(const char *name)
 
 static void set(const char *record)
 {
-	const char *equals = strchr(record + 1, '='), *value = equals ? equals + 1 : NULL;
-	char name[64];
+	char name[NCA_TASK_NAME_MAX];
+	const char *value = nca_task_assignment(record, name);
 
-	if (!equals || equals - record > (ptrdiff_t)sizeof(name))
-		return;
-	snprintf(name, sizeof(name), "%.*s", (int)(equals - record - 1), record + 1);
-	if (record[0] == NCA_TASK_COPY)
+	if (value && record[0] == NCA_TASK_COPY)
 		value = getenv(value);
 	if (!value || (getenv(name) && record[0] != NCA_TASK_REPLACE))
 		return;
@@ -134,7 +116,7 @@ static int join(const char *launch)
 
 	rc = rc ? rc : nca_agent_input_task(hub, (const char **)environ, &in, &err);
 	if (!rc) {
-		in.memlock = memlock_text(limit, sizeof(limit));
+		in.memlock = nca_self_memlock(limit, sizeof(limit));
 		snprintf(name, sizeof(name), "%s.%s.%d", getenv("SLURM_JOB_ID"),
 			 getenv("SLURM_STEP_ID"), in.nodeid);
 		listener = nca_sibling_claim(name, &err);
@@ -142,7 +124,7 @@ static int join(const char *launch)
 			fork_agent(&in, listener);
 		if (listener >= 0)
 			close(listener);
-		rc = nca_sibling_ask(name, (seconds + GRACE_SECONDS) * 1000, records,
+		rc = nca_sibling_ask(name, (seconds + NCA_GRACE_SECONDS) * 1000, records,
 				     sizeof(records), &err);
 	}
 	if (!rc)

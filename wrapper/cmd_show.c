@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nccl-autoconf show: what a step on nodes like this one would get, and why. */
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
-#include <sys/resource.h>
 
 #include <nca/plan.h>
-#include <nca/probe.h>
 
 #include "commands.h"
-#include "config.h"
 #include "explain.h"
+#include "self.h"
 
 static const char help[] =
 	"usage: nccl-autoconf show [--json] [--sysroot=DIR]\n\n"
@@ -60,42 +57,6 @@ static int read_arguments(int argc, char **argv, struct request *req)
 	return -1;
 }
 
-/* This process stands for a task: what it may lock, a task of this shell may lock. */
-static const char *own_memlock(char *buf, size_t size)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_MEMLOCK, &limit))
-		return NULL;
-	if (limit.rlim_cur == RLIM_INFINITY)
-		return "unlimited";
-	snprintf(buf, size, "%llu", (unsigned long long)limit.rlim_cur);
-	return buf;
-}
-
-static int probe(const struct request *req, struct nca_pool *pool, struct nca_node **ret,
-		 struct nca_error *err)
-{
-	const char *path = req->sysroot ? req->sysroot : "/";
-	nca_autoclose int root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct nca_source src = {.root_fd = root, .version = PACKAGE_VERSION};
-	char memlock[32];
-	int rc;
-
-	if (root < 0)
-		return nca_fail(err, -errno, "%s: %s", path, strerror(errno));
-	if (!req->sysroot) {
-		src.live = true;
-		src.env = environ;
-		src.gpus = getenv("SLURM_STEP_GPUS");
-		src.memlock = own_memlock(memlock, sizeof(memlock));
-	}
-	rc = nca_probe_prepare(req->sysroot);
-	if (rc)
-		return nca_fail(err, rc, "%s", strerror(-rc));
-	return nca_probe(&src, pool, ret, err);
-}
-
 /* A job of one snapshot and two nodes stands for nodes like this one. */
 static int plan(struct nca_node *node, struct nca_pool *pool, struct nca_plan **ret,
 		struct nca_job **job, struct nca_error *err)
@@ -135,7 +96,7 @@ static int show(const struct request *req, struct nca_pool *pool, struct nca_err
 	struct nca_plan *p;
 	struct nca_job *job;
 	const char *line;
-	int rc = probe(req, pool, &node, err);
+	int rc = nca_self_probe(req->sysroot, pool, &node, err);
 
 	rc = rc ? rc : plan(node, pool, &p, &job, err);
 	if (rc)

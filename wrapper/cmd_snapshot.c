@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nccl-autoconf snapshot: this node as JSON. */
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
-#include <sys/resource.h>
-
-#include <nca/probe.h>
 
 #include "commands.h"
-#include "config.h"
+#include "self.h"
 
 static const char help[] =
 	"usage: nccl-autoconf snapshot [--sysroot=DIR] [--compact]\n\n"
@@ -58,28 +54,15 @@ static int read_arguments(int argc, char **argv, struct request *req)
 	return -1;
 }
 
-static const char *own_memlock(char *buf, size_t size)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_MEMLOCK, &limit))
-		return NULL;
-	if (limit.rlim_cur == RLIM_INFINITY)
-		return "unlimited";
-	snprintf(buf, size, "%llu", (unsigned long long)limit.rlim_cur);
-	return buf;
-}
-
-static int print_node(const struct nca_source *src, bool compact, struct nca_pool *pool,
-		      struct nca_error *err)
+static int print_node(const struct request *req, struct nca_pool *pool, struct nca_error *err)
 {
 	nca_autofree char *text = NULL;
 	struct nca_node *node;
-	int rc = nca_probe(src, pool, &node, err);
+	int rc = nca_self_probe(req->sysroot, pool, &node, err);
 
 	if (rc)
 		return rc;
-	text = nca_schema_print(&nca_node_shape, node, 0, compact ? 0 : 1);
+	text = nca_schema_print(&nca_node_shape, node, 0, req->compact ? 0 : 1);
 	if (!text)
 		return nca_fail(err, -ENOMEM, "out of memory");
 	if (puts(text) < 0 || fflush(stdout))
@@ -90,33 +73,14 @@ static int print_node(const struct nca_source *src, bool compact, struct nca_poo
 int cmd_snapshot(int argc, char **argv)
 {
 	nca_autopool struct nca_pool *pool = nca_pool_new();
-	nca_autoclose int root = -1;
-	struct nca_source src = {.version = PACKAGE_VERSION};
 	struct request req = {0};
 	struct nca_error err = {.text = "out of memory"};
-	char memlock[32];
 	int rc = read_arguments(argc, argv, &req);
 
 	if (rc >= 0)
 		return rc;
-	root = open(req.sysroot ? req.sysroot : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0) {
-		nca_say("snapshot: %s: %s", req.sysroot ? req.sysroot : "/", strerror(errno));
-		return 1;
-	}
-	src.root_fd = root;
-	if (!req.sysroot) {
-		src.live = true;
-		src.env = environ;
-		src.gpus = getenv("SLURM_STEP_GPUS");
-		src.memlock = own_memlock(memlock, sizeof(memlock));
-	}
-	rc = nca_probe_prepare(req.sysroot);
+	rc = pool ? print_node(&req, pool, &err) : -ENOMEM;
 	if (rc)
-		nca_fail(&err, rc, "%s", strerror(-rc));
-	else if (pool)
-		rc = print_node(&src, req.compact, pool, &err);
-	if (rc || !pool)
 		nca_say("snapshot: %s", err.text);
-	return rc || !pool;
+	return rc != 0;
 }

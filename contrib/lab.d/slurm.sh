@@ -143,8 +143,8 @@ write_config() {
 	# With PlugStackConfig it would be a file of the node's own.
 	[[ -n $configless ]] || plugstack=PlugStackConfig=$conf_dir/plugstack.conf
 	# TreeWidth: nodes that cannot reach each other cannot forward messages.
-	# MinJobAge: sbatch --wait asks every 2 s, and ever less often if finished
-	# jobs are remembered for longer.
+	# MinJobAge: sbatch --wait asks after 2 s and then every 10 s; a job that is
+	# forgotten before has no exit status.
 	cat >"$conf_dir/slurm.conf" <<-END
 		ClusterName=lab
 		SlurmctldHost=login

@@ -85,6 +85,19 @@
 #define NCA_TASK_SAY '-'  /* "-text": a warning that only this node can give */
 #define NCA_TASK_STOP '!' /* "!": the step must not run; the hub has said why */
 
+#define NCA_TASK_NAME_MAX 64
+
+/*
+ * "?NAME=VALUE", as the operations that set something look, with any first character: copies the
+ * name and returns the value, which may be empty. NULL where there is no "=" or the name does not
+ * fit.
+ */
+const char *nca_task_assignment(const char *record, char name[NCA_TASK_NAME_MAX]);
+
+/* A task waits by so many seconds longer than the hub does for the nodes: planning and testing take
+ * their time, and the hub's answer is to come first. */
+#define NCA_GRACE_SECONDS 30
+
 enum nca_mailbox_state {
 	NCA_MAILBOX_OPEN,      /* the agent is at work */
 	NCA_MAILBOX_PUBLISHED, /* the answer is there; it may be empty */

@@ -56,6 +56,39 @@ static void check_add(void **state)
 	assert_null(nca_record_next(buf, sizeof(buf), &pos));
 }
 
+#define NAME63 "a23456789012345678901234567890123456789012345678901234567890123"
+
+struct assignment {
+	const char *name;	      /* the record */
+	const char *variable, *value; /* NULL: it is none */
+};
+
+static const struct assignment assignments[] = {
+	{"=A=b", "A", "b"},
+	{"<RANK=SLURM_PROCID", "RANK", "SLURM_PROCID"},
+	{"=A=", "A", ""},
+	{"=A==bond0", "A", "=bond0"},
+	{"==b", "", "b"},
+	{"=A", NULL, NULL},
+	{"=", NULL, NULL},
+	{"=" NAME63 "=b", NAME63, "b"},
+	{"=" NAME63 "4=b", NULL, NULL},
+};
+
+static void check_assignment(void **state)
+{
+	const struct assignment *r = *state;
+	char name[NCA_TASK_NAME_MAX];
+	const char *value = nca_task_assignment(r->name, name);
+
+	if (!r->value) {
+		assert_null(value);
+		return;
+	}
+	assert_string_equal(value, r->value);
+	assert_string_equal(name, r->variable);
+}
+
 static struct nca_mailbox *map(void)
 {
 	return mmap(NULL, sizeof(struct nca_mailbox), PROT_READ | PROT_WRITE,
@@ -113,6 +146,7 @@ int main(void)
 	size_t n = 0;
 
 	TABLE_ADD(tests, n, rows, check_read);
+	TABLE_ADD(tests, n, assignments, check_assignment);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(check_add);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(check_wait_ends);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(check_first_close_holds);
