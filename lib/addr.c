@@ -162,7 +162,7 @@ int nca_prefix_parse(const char *text, int family, struct nca_prefix *ret)
 		return -EINVAL;
 	memcpy(buf, text, n);
 	buf[n] = '\0';
-	if (nca_ip_parse(buf, &ip) || ip.family != family)
+	if (nca_ip_parse(buf, &ip) || (family && ip.family != family))
 		return -EINVAL;
 	if (text[n] && nca_parse_u32(text + n + 1, 0, (unsigned int)nca_ip_bits(&ip), &len))
 		return -EINVAL;

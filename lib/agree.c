@@ -25,7 +25,8 @@ static int collect_rails(struct nca_step *step)
 		NCA_FOREACH(p, node->ports)
 			if (is_candidate(p))
 				node->rails.v[node->rails.n++] = p;
-		qsort(node->rails.v, node->rails.n, sizeof(*node->rails.v), nca_rail_compare);
+		qsort(node->rails.v, node->rails.n, sizeof(*node->rails.v),
+		      nca_rail_compare_pinned);
 	}
 	return 0;
 }
@@ -83,7 +84,7 @@ static enum nca_rail_key_kind choose_kind(struct nca_step *step, struct nca_rail
 {
 	enum nca_rail_key_kind kind;
 
-	for (kind = NCA_KEY_NETWORK; kind < NCA_KEY_ORDINAL; kind++) {
+	for (kind = NCA_KEY_PLACE; kind < NCA_KEY_ORDINAL; kind++) {
 		bool tells;
 
 		if (kind > NCA_KEY_SUBNET && equal_counts(step) && all_are_rails(step))
@@ -221,12 +222,15 @@ static void check_missing(struct nca_step *step, size_t before)
 int nca_rails_agree(struct nca_step *step)
 {
 	struct nca_rail_table table = {0};
+	const struct nca_node_state *node;
 	bool sick = false;
 	size_t before;
 	int rc = collect_rails(step);
 
 	if (rc)
 		return rc;
+	NCA_FOREACH(node, step->nodes)
+		nca_pins_count(step, node);
 	if (can_agree(step) && !step->rdma_refused) {
 		before = nca_rails_most(step);
 		if (choose_kind(step, &table, &sick) == NCA_KEY_ORDINAL)

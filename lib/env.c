@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The variables that say what was agreed. */
+#include <nca/pin.h>
+
 #include "step.h"
 
 /* Is what somebody set a list of interfaces that exist and are up? Gloo and TensorPipe take whole
@@ -193,8 +195,18 @@ void nca_env_prepare(struct nca_step *step)
 	step->env.tcp = !rdma && streq(step->plan->net, "Socket") && may_try_rdma(step);
 }
 
+static void set_profile(struct nca_step *step, size_t i)
+{
+	const struct nca_pair *p;
+
+	NCA_FOREACH(p, step->nodes.v[i].node->site)
+		if (nca_pin_is_variable(p->key))
+			nca_step_setenv(step, i, p->key, p->value);
+}
+
 void nca_env_node(struct nca_step *step, size_t i)
 {
+	set_profile(step, i);
 	set_sockets(step, i);
 	if (step->nodes.v[i].rails.n)
 		set_rdma(step, i);

@@ -38,18 +38,20 @@ static bool is_here(const struct nca_node *node, const struct nca_gid *gid, cons
 
 /*
  * Among several: the port's own netdev before what is stacked on it, a physical one before an
- * overlay, one that does not carry the default route, the larger MTU.
+ * overlay, one that does not carry the default route, the larger MTU. What the site names comes
+ * first.
  */
 static int rank(const struct nca_node_state *node, const struct nca_port *port,
-		const struct nca_gid *gid, int family)
+		const struct nca_gid *gid, const struct nca_ip *ip)
 {
 	const struct nca_link *link = nca_node_link(node->node, gid->ndev);
 	int own = nca_same(gid->ndev, port->netdev);
 	int physical = link && nca_topo_physical(node->node, link);
-	int inner = gid->ndev && !nca_routes_default(&node->routes, gid->ndev, family);
+	int inner = gid->ndev && !nca_routes_default(&node->routes, gid->ndev, ip->family);
+	int named = node->rail_subnet.ip.family && nca_prefix_has(&node->rail_subnet, ip);
 	int mtu = link && link->mtu > 0 ? link->mtu : 0;
 
-	return own << 30 | physical << 29 | inner << 28 | (mtu & 0xfffffff);
+	return named << 30 | own << 29 | physical << 28 | inner << 27 | (mtu & 0x7ffffff);
 }
 
 void nca_gid_best(const struct nca_node_state *node, const struct nca_port *port,
@@ -66,7 +68,7 @@ void nca_gid_best(const struct nca_node_state *node, const struct nca_port *port
 		if (!is_v2(gid) || !is_routable(gid, &ip) || !is_here(node->node, gid, &ip))
 			continue;
 		i = ip.family == 6;
-		r = rank(node, port, gid, ip.family);
+		r = rank(node, port, gid, &ip);
 		if (!best[i] || r > ranks[i] || (r == ranks[i] && gid->index < best[i]->index)) {
 			best[i] = gid;
 			ranks[i] = r;

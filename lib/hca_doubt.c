@@ -11,7 +11,7 @@ static bool is_open(const struct nca_node_state *node)
 {
 	const struct nca_host *host = node->node->host;
 
-	return node->rails.n > 1 && !node->user_hcas && !nca_step_set(node, "NCCL_TOPO_FILE") &&
+	return node->rails.n > 1 && !node->fixed_hcas && !nca_step_set(node, "NCCL_TOPO_FILE") &&
 	       !(host && host->virtual_machine == 1);
 }
 
@@ -71,7 +71,8 @@ void nca_ports_doubt(struct nca_step *step)
 				step, "hcas-unclear", node->node->name,
 				nca_step_text(step,
 					      "which of %zu HCA ports are for computing is not "
-					      "clear: %s. NCCL_IB_HCA pins them",
+					      "clear: %s. NCCL_IB_HCA, or rail-hca= in the "
+					      "site's file, pins them",
 					      node->rails.n, why));
 	}
 }

@@ -3,6 +3,8 @@
  * Which of the usable HCA ports are for computing. No single sign is right: link layer, default
  * route, distance and speed back each other up, and each gives up rather than leave nothing.
  */
+#include <nca/pin.h>
+
 #include "step.h"
 
 typedef bool (*keep_fn)(const struct nca_node_state *node, const struct nca_port_state *p);
@@ -135,7 +137,7 @@ static void filter_all(struct nca_step *step, enum nca_rule rule, keep_fn keep)
 	struct nca_node_state *node;
 
 	NCA_FOREACH(node, step->nodes)
-		if (!node->user_hcas)
+		if (!node->fixed_hcas)
 			filter(step, node, rule, keep);
 }
 
@@ -154,10 +156,12 @@ static void filter_link_layer(struct nca_step *step)
 
 void nca_ports_filter_node(struct nca_step *step, struct nca_node_state *node)
 {
-	if (node->user_hcas)
+	if (node->fixed_hcas)
 		return;
-	filter(step, node, NCA_RULE_VIRTUAL, is_hardware);
-	filter(step, node, NCA_RULE_FRONT_END, is_inside);
+	if (!nca_pin_is(node->node, "allow-virtual", "yes"))
+		filter(step, node, NCA_RULE_VIRTUAL, is_hardware);
+	if (!nca_pin_is(node->node, "frontend-rule", "off"))
+		filter(step, node, NCA_RULE_FRONT_END, is_inside);
 }
 
 void nca_ports_filter(struct nca_step *step)

@@ -170,7 +170,7 @@ static int judge_node(struct nca_step *step, struct nca_node_state *node)
 	NCA_FOREACH(hca, node->node->hcas)
 		NCA_FOREACH(port, hca->ports)
 			node->ports.v[node->ports.n++] =
-				(struct nca_port_state){.hca = hca, .port = port};
+				(struct nca_port_state){.hca = hca, .port = port, .place = -1};
 	NCA_FOREACH(p, node->ports)
 		judge_port(step, node, p);
 	judge_shadowed(step, node);
@@ -204,7 +204,7 @@ static void judge_user(struct nca_step *step, struct nca_node_state *node)
 					    list, nca_step_setter(node)));
 		return;
 	}
-	node->user_hcas = true;
+	node->user_hcas = node->fixed_hcas = true;
 	NCA_FOREACH(p, node->ports)
 		if (!nca_names_match(list, p->hca->name, p->port->port))
 			reject(step, p, NCA_RULE_USER_HCA,
@@ -213,9 +213,14 @@ static void judge_user(struct nca_step *step, struct nca_node_state *node)
 
 int nca_ports_judge_node(struct nca_step *step, struct nca_node_state *node)
 {
-	int rc = judge_node(step, node);
+	int rc;
 
-	if (!rc)
-		judge_user(step, node);
-	return rc;
+	nca_pins_read_node(node);
+	rc = judge_node(step, node);
+	if (rc)
+		return rc;
+	judge_user(step, node);
+	if (!node->user_hcas)
+		nca_pins_judge_ports(step, node);
+	return 0;
 }

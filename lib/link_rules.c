@@ -236,7 +236,10 @@ int nca_links_judge(struct nca_step *step)
 	int rc = nca_links_judge_duplicates(step);
 
 	judge_bans(step);
-	NCA_FOREACH(node, step->nodes)
+	NCA_FOREACH(node, step->nodes) {
 		judge_user(step, node);
+		if (!node->user_ifname)
+			nca_pins_judge_links(step, node);
+	}
 	return rc;
 }

@@ -88,9 +88,9 @@ static void doubt(struct nca_step *step, const struct nca_network *won,
 		step, "speed-unknown", NULL,
 		nca_step_text(step,
 			      "%s and %s both join all nodes, and which is the faster is not "
-			      "known: %s is taken (%s). NCCL_SOCKET_IFNAME==%s pins the "
-			      "other",
-			      a, b, a, nca_rules[rule].word, b));
+			      "known: %s is taken (%s). NCCL_SOCKET_IFNAME==%s, or "
+			      "control-interface=%s in the site's file, pins the other",
+			      a, b, a, nca_rules[rule].word, b, b));
 }
 
 /* What somebody set does not join the nodes: the other interfaces are judged again. False: nobody

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include <nca/near.h>
 #include <nca/number.h>
 #include <nca/option.h>
 
@@ -74,6 +75,19 @@ static const struct row rows[] = {
 	 .only = NCA_FROM_PLUGSTACK},
 };
 
+static bool is_switch_on(const struct row *row)
+{
+	return row->offset == offsetof(struct nca_options, on);
+}
+
+/* The file is read where the step is on already. */
+static bool may_stand(const struct row *row, enum nca_origin from)
+{
+	if (from == NCA_FROM_FILE && is_switch_on(row))
+		return false;
+	return !row->only || row->only == from;
+}
+
 static int *int_at(struct nca_options *opt, const struct row *row)
 {
 	return (int *)((char *)opt + row->offset);
@@ -90,54 +104,13 @@ void nca_options_init(struct nca_options *opt)
 	opt->port_last = -1;
 }
 
-static size_t min3(size_t a, size_t b, size_t c)
-{
-	size_t m = a < b ? a : b;
-
-	return m < c ? m : c;
-}
-
-/* Edit distance of two words of at most 31 characters; longer ones are far from everything. */
-static size_t distance(const char *a, const char *b)
-{
-	size_t la = strlen(a), lb = strlen(b), i, j, row[32];
-
-	if (la > 31 || lb > 31)
-		return 31;
-	for (j = 0; j <= lb; j++)
-		row[j] = j;
-	for (i = 1; i <= la; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i;
-		for (j = 1; j <= lb; j++) {
-			size_t above = row[j];
-
-			row[j] = min3(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
-			diagonal = above;
-		}
-	}
-	return row[lb];
-}
-
-/* " did you mean X or Y?", or nothing where no word is near. */
-static void near_words(const char *word, enum nca_origin from, char *buf, size_t size)
+void nca_option_near(const char *word, enum nca_origin from, char *buf)
 {
 	const struct row *row;
-	size_t n = 0;
 
-	buf[0] = '\0';
-	for (row = rows; row < rows + ARRAY_SIZE(rows); row++) {
-		bool near = distance(word, row->name) <= (strlen(word) > 4 ? 2 : 1) ||
-			    (strlen(word) >= 3 && nca_has_prefix(row->name, word));
-
-		if (!near || (row->only && row->only != from) || n >= size)
-			continue;
-		n += (size_t)snprintf(buf + n, size - n, "%s%s%s", n ? " or " : ", did you mean ",
-				      row->name, row->kind == SWITCH ? "" : "=");
-	}
-	if (n && n < size)
-		snprintf(buf + n, size - n, "?");
+	for (row = rows; row < rows + ARRAY_SIZE(rows); row++)
+		if (may_stand(row, from))
+			nca_near_add(word, row->name, row->kind == SWITCH ? "" : "=", buf);
 }
 
 static int set_choice(struct nca_options *opt, const struct row *row, const char *value,
@@ -226,7 +199,7 @@ static int set_value(struct nca_options *opt, const struct row *row, const char 
  * done. */
 static void note_on(struct nca_options *opt, const struct row *row, enum nca_origin from)
 {
-	bool is_on = row->offset == offsetof(struct nca_options, on);
+	bool is_on = is_switch_on(row);
 
 	if (from == NCA_FROM_FILE || from == NCA_FROM_PLUGSTACK) {
 		if (is_on) {
@@ -246,7 +219,7 @@ int nca_option_set(struct nca_options *opt, const char *word, enum nca_origin fr
 	size_t len = strcspn(word, "=");
 	const char *value = word[len] ? word + len + 1 : NULL;
 	const struct row *row;
-	char near[256], name[64];
+	char near[NCA_NEAR_MAX] = "", name[64];
 	int rc;
 
 	for (row = rows; row < rows + ARRAY_SIZE(rows); row++)
@@ -254,11 +227,13 @@ int nca_option_set(struct nca_options *opt, const char *word, enum nca_origin fr
 			break;
 	if (row == rows + ARRAY_SIZE(rows)) {
 		snprintf(name, sizeof(name), "%.*s", (int)len, word);
-		near_words(name, from, near, sizeof(near));
-		return nca_fail(err, -EINVAL, "unknown word \"%s\"%s", name, near);
+		nca_option_near(name, from, near);
+		nca_near_end(near);
+		return nca_fail(err, -ENOENT, "unknown word \"%s\"%s", name, near);
 	}
-	if (row->only && row->only != from)
-		return nca_fail(err, -EPERM, "%s= may stand only in plugstack.conf", row->name);
+	if (!may_stand(row, from))
+		return nca_fail(err, -EPERM, "%s%s may stand only in plugstack.conf", row->name,
+				row->kind == SWITCH ? "" : "=");
 	rc = set_value(opt, row, value, err);
 	if (!rc)
 		note_on(opt, row, from);

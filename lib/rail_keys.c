@@ -21,6 +21,9 @@ bool nca_rail_key_read(const struct nca_step *step, const struct nca_port_state 
 
 	*ret = (struct nca_rail_key){.text = ""};
 	switch (kind) {
+	case NCA_KEY_PLACE:
+		ret->port = port->place;
+		return port->place >= 0;
 	case NCA_KEY_NETWORK:
 		net = nca_rail_network(step, port);
 		ret->net = net ? *net : ret->net;
@@ -49,6 +52,8 @@ const char *nca_rail_key_text(struct nca_step *step, const struct nca_rail_key *
 {
 	char text[NCA_ADDR_TEXT];
 
+	if (!key->net.ip.family && !key->text[0])
+		return nca_step_text(step, "%d of rail-hca=", key->port);
 	if (!key->net.ip.family)
 		return key->text;
 	return nca_step_text(step, "%s/%d", nca_ip_text(&key->net.ip, text), key->net.len);
@@ -80,6 +85,15 @@ int nca_rail_compare(const void *a, const void *b)
 	if (!c)
 		c = nca_name_compare(x->hca->name, y->hca->name);
 	return c ? c : x->port->port - y->port->port;
+}
+
+int nca_rail_compare_pinned(const void *a, const void *b)
+{
+	const struct nca_port_state *x = *(struct nca_port_state *const *)a;
+	const struct nca_port_state *y = *(struct nca_port_state *const *)b;
+	int c = x->place - y->place;
+
+	return c ? c : nca_rail_compare(a, b);
 }
 
 /* Keys of more rails than this many times the most that a node has are of something else. */

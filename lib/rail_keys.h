@@ -6,6 +6,7 @@
 #include "step.h"
 
 enum nca_rail_key_kind {
+	NCA_KEY_PLACE,	 /* the place in the site's rail-hca= */
 	NCA_KEY_NETWORK, /* the IP network of the RoCE GID */
 	NCA_KEY_SUBNET,	 /* the InfiniBand subnet prefix; the default fe80::/64 proves nothing */
 	NCA_KEY_PCI,	 /* the PCI address: nodes of one model */
@@ -17,7 +18,7 @@ enum nca_rail_key_kind {
 struct nca_rail_key {
 	struct nca_prefix net; /* of NETWORK and SUBNET */
 	const char *text;      /* of PCI and NAME */
-	int port;
+	int port;	       /* or the place */
 };
 
 /* False where the port has no key of that kind. */
@@ -31,6 +32,9 @@ const char *nca_rail_key_text(struct nca_step *step, const struct nca_rail_key *
 /* NCCL's order since 2.29.7: by PCI path (NCCL_IB_DEVICE_PCI_ORDER); without one by name, numbers
  * as numbers. For qsort() over struct nca_port_state *. */
 int nca_rail_compare(const void *a, const void *b);
+
+/* The site's order where it pins one, else NCCL's. */
+int nca_rail_compare_pinned(const void *a, const void *b);
 
 /* One rail: the port of every node that has it. */
 struct nca_rail {

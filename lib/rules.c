@@ -46,6 +46,9 @@ const struct nca_rule_info nca_rules[NCA_RULES] = {
 	[NCA_RULE_USER_INTERFACE] =
 		LINK("user-choice", "NCCL_SOCKET_IFNAME is set, and what somebody set is kept: "
 				    "NCCL takes the first match by ifindex (src/misc/socket.cc)"),
+	[NCA_RULE_PINNED_INTERFACE] =
+		LINK("site-pin", "the site's file says which interface or network carries control "
+				 "traffic: everyone who runs at scale pins names per model"),
 	[NCA_RULE_UNREACHABLE] =
 		LINK("unreachable", "the kernel's route look-up decides where a packet leaves, not "
 				    "equal prefixes; both directions must lead over the chosen "
@@ -99,6 +102,9 @@ const struct nca_rule_info nca_rules[NCA_RULES] = {
 					       "is fused with it wrongly (NVIDIA/nccl#1422)"),
 	[NCA_RULE_USER_HCA] = PORT("user-choice", "NCCL_IB_HCA is set, and what somebody set is "
 						  "kept"),
+	[NCA_RULE_PINNED_HCA] =
+		PORT("site-pin", "the site's file says which HCA ports are rails (Azure, OCI and "
+				 "imbue pin them per model)"),
 
 	[NCA_RULE_VIRTUAL] = PORT("software-rdma", "soft-RoCE beside a real HCA is a test device"),
 	[NCA_RULE_FRONT_END] = PORT(

@@ -20,6 +20,7 @@ enum nca_rule {
 	NCA_RULE_DUPLICATE_ADDRESS,
 	NCA_RULE_CONNECT_FAILED,
 	NCA_RULE_USER_INTERFACE,
+	NCA_RULE_PINNED_INTERFACE,
 	NCA_RULE_UNREACHABLE,
 
 	/* What makes one network better than another that joins all nodes as well. */
@@ -46,6 +47,7 @@ enum nca_rule {
 	NCA_RULE_NO_GID,
 	NCA_RULE_SHADOWED,
 	NCA_RULE_USER_HCA,
+	NCA_RULE_PINNED_HCA,
 
 	/* What tells compute ports from the others; each gives up rather than leave nothing. */
 	NCA_RULE_VIRTUAL,

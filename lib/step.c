@@ -110,6 +110,11 @@ void nca_step_replace(struct nca_step *step, size_t node, const char *name, char
 
 void nca_step_setenv(struct nca_step *step, size_t node, const char *name, char *value)
 {
-	if (!nca_step_set(&step->nodes.v[node], name))
+	const struct nca_node_state *state = &step->nodes.v[node];
+
+	/* The site's profile came first. */
+	if (state->node->site.n && nca_pairs_get(step->plan->nodes.v[node].env, name))
+		return;
+	if (!nca_step_set(state, name))
 		nca_step_replace(step, node, name, value);
 }

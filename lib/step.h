@@ -50,6 +50,7 @@ struct nca_port_state {
 	bool software;	      /* soft-RoCE */
 	double rate;	      /* Gb/s, -1 unknown */
 	enum nca_level level; /* of the nearest GPU */
+	int place;	      /* in the site's rail-hca=, -1: none */
 	bool keep;	      /* by the filter that is being applied */
 };
 
@@ -61,8 +62,10 @@ struct nca_node_state {
 	NCA_LIST(struct nca_port_state) ports;
 	NCA_LIST(struct nca_port_state *) rails; /* in rail order */
 	const struct nca_candidate *chosen;
-	bool user_ifname; /* NCCL_SOCKET_IFNAME is set and works */
-	bool user_hcas;	  /* NCCL_IB_HCA is set and works */
+	bool user_ifname;	       /* NCCL_SOCKET_IFNAME is set and works */
+	bool user_hcas;		       /* NCCL_IB_HCA is set and works */
+	bool fixed_hcas;	       /* that, or the site's rail-hca=: nobody has to choose */
+	struct nca_prefix rail_subnet; /* the site's; family 0: none */
 };
 
 /* Warnings of one cause are one, which names its nodes. */
@@ -152,6 +155,13 @@ int nca_links_judge_node(struct nca_step *step, struct nca_node_state *node);
 int nca_ports_judge_node(struct nca_step *step, struct nca_node_state *node);
 int nca_network_values_node(struct nca_step *step, struct nca_node_state *node);
 void nca_ports_filter_node(struct nca_step *step, struct nca_node_state *node);
+
+/* What the site's file pins, where nobody has set something else and it leaves something. */
+void nca_pins_judge_links(struct nca_step *step, struct nca_node_state *node);
+void nca_pins_read_node(struct nca_node_state *node);
+void nca_pins_judge_ports(struct nca_step *step, struct nca_node_state *node);
+int nca_pins_family(struct nca_step *step);
+void nca_pins_count(struct nca_step *step, const struct nca_node_state *node);
 
 /* Then the stages, in this order. */
 int nca_links_judge_duplicates(struct nca_step *step);

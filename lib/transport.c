@@ -165,10 +165,11 @@ static void lose(struct nca_step *step)
 }
 
 /* IPv4 if every rail of every node has such a GID: one NCCL_IB_ADDR_FAMILY holds for a process. */
-static int common_family(const struct nca_step *step)
+static int common_family(struct nca_step *step)
 {
 	const struct nca_node_state *node;
 	bool all4 = true, any = false;
+	int pinned;
 	size_t i;
 
 	NCA_FOREACH(node, step->nodes)
@@ -178,7 +179,10 @@ static int common_family(const struct nca_step *step)
 			any = any || p->gid[0] || p->gid[1];
 			all4 = all4 && (p->gid[0] || !p->gid[1]);
 		}
-	return !any ? 0 : all4 ? 4 : 6;
+	if (!any)
+		return 0;
+	pinned = nca_pins_family(step);
+	return pinned ? pinned : all4 ? 4 : 6;
 }
 
 void nca_transport_choose(struct nca_step *step)

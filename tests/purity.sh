@@ -13,8 +13,8 @@ plugin=$build/plugin/.libs/spank_nccl_autoconf.so
 # functions for files are not in the list of what the pure code calls either.
 io='^(open|openat|fopen|fopen64|fdopen|read|write|pread|pwrite|socket|connect|bind|accept|send|recv|sendto|recvfrom|poll|select|epoll_.*|ioctl|getenv|secure_getenv|setenv|time|clock_gettime|gettimeofday|printf|puts|fputs|fprintf|vfprintf|perror|system|popen|fork|vfork|execv.*|execl.*|stat|lstat|fstat|readlink|opendir|getaddrinfo|gethostname|getpid|getuid|random|rand|getrandom|syslog|exit|_exit|abort|json_load_file|json_loadf|json_loadfd|json_dump_file|json_dumpf|json_dumpfd)$'
 
-# The option table prints its own help to a stream that the caller opens.
-excused='^option\.o: (fprintf|fputs|fwrite)$'
+# The tables of words and pins print their own help to a stream that the caller opens.
+excused='^(option|pin)\.o: (fprintf|fputs|fwrite)$'
 
 n=0
 check() # NAME FOUND

@@ -203,6 +203,19 @@ static int abandon(struct session *s, int rc, struct nca_error *err)
 	return 1;
 }
 
+/* What the site says of these nodes. */
+static int read_scopes(struct session *s, struct nca_error *err)
+{
+	size_t i, n = nca_hub_nodes(s->d.hub);
+	char **names = nca_pool_alloc(s->d.pool, n * sizeof(*names));
+
+	if (!names)
+		return nca_fail(err, -ENOMEM, "out of memory");
+	for (i = 0; i < n; i++)
+		names[i] = nca_hub_report(s->d.hub, i)->node->name;
+	return nca_order_scope(&s->order, names, n, err);
+}
+
 static int agree(struct session *s, struct nca_error *err)
 {
 	enum outcome outcome;
@@ -210,6 +223,7 @@ static int agree(struct session *s, struct nca_error *err)
 
 	if (rc == -ETIMEDOUT)
 		nca_missing_name(s->d.hub, s->order.opt.timeout, err);
+	rc = rc ? rc : read_scopes(s, err);
 	rc = rc ? rc : nca_decide_run(&s->d, err);
 	if (rc)
 		return rc;
@@ -240,7 +254,7 @@ int cmd_hub(int argc, char **argv)
 	(void)argc, (void)argv;
 	signal(SIGINT, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
-	rc = pool ? nca_order_read(NCA_HUB_LIFE_FD, pool, nca_say, &s.order, &err) : -ENOMEM;
+	rc = pool ? nca_order_read(NCA_HUB_LIFE_FD, pool, &s.order, &err) : -ENOMEM;
 	if (!rc)
 		rc = nca_hub_open(NCA_HUB_LISTEN_FD, NCA_HUB_LIFE_FD, s.order.key, s.order.nnodes,
 				  &s.d.hub, &err);

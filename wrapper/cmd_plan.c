@@ -10,22 +10,25 @@
 #include <nca/plan.h>
 
 #include "commands.h"
+#include "conf_file.h"
 #include "explain.h"
 
 static const char help[] =
-	"usage: nccl-autoconf plan [--json | --explain] [--options=LIST] JOB.json\n"
+	"usage: nccl-autoconf plan [--json | --explain] [--options=LIST] [--conf=FILE] JOB.json\n"
 	"       nccl-autoconf plan [...] NODE.json [NODE.json...]\n\n"
 	"Decides from one job/1 document, or from one hwdesc/1 document per node (\"-\" is "
 	"standard\n"
 	"input), what a step on these nodes would get.\n\n"
 	"  --json          the plan as JSON (plan/1)\n"
 	"  --explain       every interface and HCA port with the rule that decided\n"
-	"  --options=LIST  words as --nccl-autoconf takes them\n\n"
+	"  --options=LIST  words as --nccl-autoconf takes them\n"
+	"  --conf=FILE     a site's configuration file; without it, what the job was saved with\n\n"
 	"Exit status: 0 planned, also where the plan is to refuse the step; 2 bad usage or "
 	"input.\n";
 
 struct request {
 	bool json, explain;
+	const char *list, *conf;
 	struct nca_options opt;
 };
 
@@ -87,6 +90,24 @@ static int read_options(const struct nca_job *job, struct nca_options *opt, cons
 	return rc;
 }
 
+/* The file says what the job's own site said before. */
+static int read_site(struct nca_job *job, struct request *req, struct nca_pool *pool,
+		     struct nca_error *err)
+{
+	char **names = nca_pool_alloc(pool, job->nodes.n * sizeof(*names));
+	struct nca_conf conf;
+	size_t i;
+	int rc = names ? nca_conf_read(req->conf, NULL, pool, &conf, err) : -ENOMEM;
+
+	for (i = 0; !rc && i < job->nodes.n; i++) {
+		names[i] = job->nodes.v[i].name;
+		rc = nca_conf_site(&conf, pool, &job->nodes.v[i]);
+	}
+	if (!rc)
+		nca_conf_words(&conf, names, job->nodes.n, &req->opt);
+	return rc;
+}
+
 static int show(const struct nca_plan *plan, const struct nca_job *job, const struct request *req,
 		struct nca_pool *pool)
 {
@@ -104,7 +125,7 @@ static int show(const struct nca_plan *plan, const struct nca_job *job, const st
 	return 0;
 }
 
-static int run(char **files, struct request *req, const char *list)
+static int run(char **files, struct request *req)
 {
 	nca_autopool struct nca_pool *pool = nca_pool_new();
 	struct nca_job *job = pool ? nca_schema_new(pool, &nca_job_shape) : NULL;
@@ -114,7 +135,9 @@ static int run(char **files, struct request *req, const char *list)
 
 	for (; !rc && *files; files++)
 		rc = read_one(*files, pool, &job, &err);
-	rc = rc ? rc : read_options(job, &req->opt, list, &err);
+	if (!rc && req->conf)
+		rc = read_site(job, req, pool, &err);
+	rc = rc ? rc : read_options(job, &req->opt, req->list, &err);
 	rc = rc ? rc : nca_plan_make(job, &req->opt, NULL, pool, &plan, &err);
 	if (rc) {
 		nca_say("%s", err.text);
@@ -126,14 +149,11 @@ static int run(char **files, struct request *req, const char *list)
 int cmd_plan(int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{"json", no_argument, NULL, 'j'},
-		{"explain", no_argument, NULL, 'e'},
-		{"options", required_argument, NULL, 'o'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
+		{"json", no_argument, NULL, 'j'},	   {"explain", no_argument, NULL, 'e'},
+		{"options", required_argument, NULL, 'o'}, {"conf", required_argument, NULL, 'c'},
+		{"help", no_argument, NULL, 'h'},	   {NULL, 0, NULL, 0},
 	};
 	struct request req = {0};
-	const char *list = NULL;
 	int c;
 
 	nca_options_init(&req.opt);
@@ -147,11 +167,13 @@ int cmd_plan(int argc, char **argv)
 		req.json |= c == 'j';
 		req.explain |= c == 'e';
 		if (c == 'o')
-			list = optarg;
+			req.list = optarg;
+		if (c == 'c')
+			req.conf = optarg;
 	}
 	if (optind == argc) {
 		nca_say("plan: name a job/1 file or hwdesc/1 files; plan --help says more");
 		return 2;
 	}
-	return run(argv + optind, &req, list);
+	return run(argv + optind, &req);
 }

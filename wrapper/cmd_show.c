@@ -7,20 +7,22 @@
 #include <nca/plan.h>
 
 #include "commands.h"
+#include "conf_file.h"
 #include "explain.h"
 #include "self.h"
 
 static const char help[] =
-	"usage: nccl-autoconf show [--json] [--sysroot=DIR]\n\n"
+	"usage: nccl-autoconf show [--json] [--conf=FILE] [--sysroot=DIR]\n\n"
 	"Shows every network interface and HCA port of this node: chosen, or why not, and the\n"
 	"variables that would be set. The other nodes of a step are taken to be like this one;\n"
 	"what they really have is compared when the step starts.\n\n"
 	"  --json          the same as JSON (plan/1)\n"
+	"  --conf=FILE     the site's configuration file, instead of /etc/nccl-autoconf.conf\n"
 	"  --sysroot=DIR   a recorded tree instead of this machine: sys, proc, etc, netlink\n\n"
 	"Exit status: 0 shown; 1 it failed; 2 bad usage.\n";
 
 struct request {
-	const char *sysroot;
+	const char *sysroot, *conf;
 	bool json;
 };
 
@@ -29,6 +31,7 @@ static int read_arguments(int argc, char **argv, struct request *req)
 {
 	static const struct option options[] = {{"json", no_argument, NULL, 'j'},
 						{"sysroot", required_argument, NULL, 's'},
+						{"conf", required_argument, NULL, 'c'},
 						{"help", no_argument, NULL, 'h'},
 						{0}};
 	int c;
@@ -41,6 +44,9 @@ static int read_arguments(int argc, char **argv, struct request *req)
 			break;
 		case 's':
 			req->sysroot = optarg;
+			break;
+		case 'c':
+			req->conf = optarg;
 			break;
 		case 'h':
 			fputs(help, stdout);
@@ -58,18 +64,19 @@ static int read_arguments(int argc, char **argv, struct request *req)
 }
 
 /* A job of one snapshot and two nodes stands for nodes like this one. */
-static int plan(struct nca_node *node, struct nca_pool *pool, struct nca_plan **ret,
-		struct nca_job **job, struct nca_error *err)
+static int plan(struct nca_node *node, const struct nca_conf *conf, struct nca_pool *pool,
+		struct nca_plan **ret, struct nca_job **job, struct nca_error *err)
 {
 	struct nca_options opt;
 
 	*job = nca_schema_new(pool, &nca_job_shape);
-	if (!*job)
+	if (!*job || nca_conf_site(conf, pool, node))
 		return nca_fail(err, -ENOMEM, "out of memory");
 	(*job)->nnodes = 2;
 	(*job)->nodes.v = node;
 	(*job)->nodes.n = 1;
 	nca_options_init(&opt);
+	nca_conf_words(conf, &node->name, 1, &opt);
 	nca_options_finish(&opt);
 	return nca_plan_make(*job, &opt, NULL, pool, ret, err);
 }
@@ -93,12 +100,14 @@ static int show(const struct request *req, struct nca_pool *pool, struct nca_err
 {
 	nca_autofree char *text = NULL;
 	struct nca_node *node;
+	struct nca_conf conf;
 	struct nca_plan *p;
 	struct nca_job *job;
 	const char *line;
 	int rc = nca_self_probe(req->sysroot, pool, &node, err);
 
-	rc = rc ? rc : plan(node, pool, &p, &job, err);
+	rc = rc ? rc : nca_conf_read(req->conf, req->sysroot, pool, &conf, err);
+	rc = rc ? rc : plan(node, &conf, pool, &p, &job, err);
 	if (rc)
 		return rc;
 	line = headline(p, job, pool);
@@ -110,7 +119,7 @@ static int show(const struct request *req, struct nca_pool *pool, struct nca_err
 	} else {
 		nca_explain_line(stdout, line);
 		nca_explain_warnings(stdout, p, true, pool);
-		nca_explain_nodes(stdout, p);
+		nca_explain_nodes(stdout, p, pool);
 	}
 	if (fflush(stdout))
 		return nca_fail(err, -errno, "standard output: %s", strerror(errno));

@@ -38,6 +38,8 @@ static int make_job(struct nca_decide *d, struct nca_error *err)
 			return no_memory(err);
 		*node = *nca_hub_report(d->hub, i)->node;
 		node->launcher = d->order->command;
+		if (nca_conf_site(&d->order->conf, d->pool, node))
+			return no_memory(err);
 	}
 	d->job = job;
 	return 0;

@@ -110,7 +110,27 @@ static void print_variable(FILE *out, const struct nca_pair *p, const char *mark
 	print_wrapped(out, p->value, at, 6);
 }
 
-void nca_explain_nodes(FILE *out, const struct nca_plan *plan)
+/* What a line or two of the site's file would say to get the same without asking. */
+static void print_pins(FILE *out, const struct nca_plan_node *node, struct nca_pool *pool)
+{
+	const struct nca_plan_hca *h;
+	char *text = NULL;
+
+	if (node->socket_ifname)
+		text = nca_pool_printf(pool, "control-interface=%s", node->socket_ifname);
+	NCA_FOREACH(h, node->hcas)
+		text = nca_pool_printf(pool, "%s%s%s", text ? text : "",
+				       h > node->hcas.v ? ","
+				       : text		? " rail-hca="
+							: "rail-hca=",
+				       h->name);
+	if (!text)
+		return;
+	fputs("  to pin: ", out);
+	print_wrapped(out, text, strlen("  to pin: "), 6);
+}
+
+void nca_explain_nodes(FILE *out, const struct nca_plan *plan, struct nca_pool *pool)
 {
 	const struct style *style = style_of(out);
 	const struct widths w = measure(plan);
@@ -126,6 +146,7 @@ void nca_explain_nodes(FILE *out, const struct nca_plan *plan)
 			print_variable(out, p, "");
 		NCA_FOREACH(p, node->task_env)
 			print_variable(out, p, "$");
+		print_pins(out, node, pool);
 	}
 }
 
@@ -165,5 +186,5 @@ void nca_explain_print(FILE *out, const struct nca_plan *plan, const struct nca_
 		fprintf(out, "%s\n", line ? line : plan->verdict);
 	nca_explain_warnings(out, plan, all, pool);
 	if (all)
-		nca_explain_nodes(out, plan);
+		nca_explain_nodes(out, plan, pool);
 }

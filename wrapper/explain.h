@@ -15,10 +15,10 @@ void nca_explain_print(FILE *out, const struct nca_plan *plan, const struct nca_
 		       struct nca_pool *pool);
 
 /* Its parts: a line, the warnings, the tables: outcome, rule and the values that decided, aligned,
- * and the variables. */
+ * the variables, and the pins that would give the same. */
 void nca_explain_line(FILE *out, const char *line);
 void nca_explain_warnings(FILE *out, const struct nca_plan *plan, bool wrap, struct nca_pool *pool);
-void nca_explain_nodes(FILE *out, const struct nca_plan *plan);
+void nca_explain_nodes(FILE *out, const struct nca_plan *plan, struct nca_pool *pool);
 
 /* One warning as one line, without prefix: "warning CODE: NODE text". NULL when memory is short. */
 char *nca_explain_warning(const struct nca_warning *w, struct nca_pool *pool);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include <nca/option.h>
+#include <nca/pin.h>
 
 #include "commands.h"
 #include "config.h"
@@ -18,7 +19,7 @@ static const struct command commands[] = {
 	{"srun", cmd_srun, "OPTION... -- PROGRAM...",
 	 "as srun --nccl-autoconf, without the plugin"},
 	{"run", cmd_run, "-- PROGRAM...", "the part of it that runs in each task"},
-	{"show", cmd_show, "[--json]",
+	{"show", cmd_show, "[--json] [--conf=FILE]",
 	 "this node: every interface and HCA port, chosen or why not"},
 	{"snapshot", cmd_snapshot, "[--sysroot=DIR]",
 	 "this node's links, HCAs and GPUs as JSON (hwdesc/1)"},
@@ -43,6 +44,10 @@ static void usage(FILE *out)
 		     "arguments in\n"
 		     "plugstack.conf and lines of /etc/nccl-autoconf.conf:\n");
 	nca_options_print(out);
+	fprintf(out,
+		"\npins, in lines of /etc/nccl-autoconf.conf only, for all nodes or those of a "
+		"section [nodes=HOSTLIST]:\n");
+	nca_pins_print(out);
 }
 
 int main(int argc, char **argv)

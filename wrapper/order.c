@@ -4,14 +4,10 @@
 #include <limits.h>
 
 #include <nca/channel.h>
-#include <nca/file.h>
 #include <nca/number.h>
 
+#include "conf_file.h"
 #include "order.h"
-
-#define CONF_FILE "/etc/nccl-autoconf.conf"
-
-typedef void (*warn_fn)(const char *fmt, ...) NCA_PRINTF(1, 2);
 
 /* The two NUL bytes that end the records may come in any number of pieces. */
 static int read_records(int fd, char *buf, size_t size, struct nca_error *err)
@@ -28,27 +24,6 @@ static int read_records(int fd, char *buf, size_t size, struct nca_error *err)
 		used += (size_t)n;
 	}
 	return 0;
-}
-
-/* A line is one word, as on the command line; # begins a comment. */
-static void read_conf(const char *path, bool must_exist, struct nca_options *opt, warn_fn warn)
-{
-	nca_autofree char *text = NULL;
-	struct nca_error err;
-	char *line, *rest;
-	size_t len;
-	int number = 0, rc = nca_file_read(path, &text, &len, &err);
-
-	if (rc && (must_exist || rc != -ENOENT))
-		warn("%s (ignored)", err.text);
-	for (rest = rc ? NULL : text; (line = strsep(&rest, "\n"));) {
-		number++;
-		line[strcspn(line, "#")] = '\0';
-		line += strspn(line, " \t\r");
-		line[strcspn(line, " \t\r")] = '\0';
-		if (line[0] && nca_option_set(opt, line, NCA_FROM_FILE, &err))
-			warn("%s line %d: %s (ignored)", path, number, err.text);
-	}
 }
 
 static const char *value_of(const char *record, const char *prefix)
@@ -74,24 +49,25 @@ static int keep_words(struct nca_order *o, const char *list, struct nca_pool *po
 	return 0;
 }
 
-/* Words come in rising precedence, as the plugin writes them: plugstack, environment, user. */
-static int read_options(const char *buf, size_t size, struct nca_pool *pool, struct nca_order *o,
-			struct nca_error *err)
+/*
+ * Words come in rising precedence, as the plugin writes them: plugstack, environment, user; the
+ * file comes before all. A bad word outside the user's own list was said where it stands.
+ */
+static int read_options(struct nca_order *o, char *const *names, size_t n, struct nca_error *err)
 {
-	struct nca_error why;
 	const char *record, *v;
 	size_t pos = 0;
 	int rc = 0;
 
-	while (!rc && (record = nca_record_next(buf, size, &pos))) {
+	nca_options_init(&o->opt);
+	nca_conf_words(&o->conf, names, n, &o->opt);
+	while (!rc && (record = nca_record_next(o->records, NCA_MAILBOX_SIZE, &pos))) {
 		if ((v = value_of(record, NCA_HUB_PLUGSTACK)))
 			nca_option_set(&o->opt, v, NCA_FROM_PLUGSTACK, NULL);
-		else if ((v = value_of(record, NCA_HUB_ENV)) &&
-			 !nca_options_parse(&o->opt, v, NCA_FROM_ENV, &why))
-			rc = keep_words(o, v, pool);
+		else if ((v = value_of(record, NCA_HUB_ENV)))
+			nca_options_parse(&o->opt, v, NCA_FROM_ENV, NULL);
 		else if ((v = value_of(record, NCA_HUB_USER)))
-			rc = nca_options_parse(&o->opt, v, NCA_FROM_USER, err)
-				     ?: keep_words(o, v, pool);
+			rc = nca_options_parse(&o->opt, v, NCA_FROM_USER, err);
 	}
 	nca_options_finish(&o->opt);
 	return rc;
@@ -122,42 +98,62 @@ static int read_one(const char *record, struct nca_pool *pool, struct nca_order 
 	return rc;
 }
 
-/* The file has the lowest precedence, but only plugstack.conf says which it is. */
-static void begin_options(const char *buf, size_t size, warn_fn warn, struct nca_options *opt)
+/* Only plugstack.conf says where the file is. */
+static int read_conf(struct nca_order *o, struct nca_pool *pool, struct nca_error *err)
 {
 	struct nca_options plugstack;
 	const char *record, *v;
 	size_t pos = 0;
 
 	nca_options_init(&plugstack);
-	while ((record = nca_record_next(buf, size, &pos)))
+	while ((record = nca_record_next(o->records, NCA_MAILBOX_SIZE, &pos)))
 		if ((v = value_of(record, NCA_HUB_PLUGSTACK)))
 			nca_option_set(&plugstack, v, NCA_FROM_PLUGSTACK, NULL);
-	nca_options_init(opt);
-	read_conf(plugstack.conf[0] ? plugstack.conf : CONF_FILE, plugstack.conf[0] != '\0', opt,
-		  warn);
+	return nca_conf_read(plugstack.conf[0] ? plugstack.conf : NULL, NULL, pool, &o->conf, err);
 }
 
-int nca_order_read(int fd, struct nca_pool *pool, warn_fn warn, struct nca_order *ret,
-		   struct nca_error *err)
+/* What was asked for, for a saved job: environment and user. */
+static int read_words(struct nca_order *o, struct nca_pool *pool)
 {
-	struct nca_order o = {.nnodes = 0};
-	char *buf = nca_pool_alloc(pool, NCA_MAILBOX_SIZE);
+	const char *record, *v;
+	struct nca_options scratch;
+	size_t pos = 0;
+	int rc = 0;
+
+	nca_options_init(&scratch);
+	while (!rc && (record = nca_record_next(o->records, NCA_MAILBOX_SIZE, &pos))) {
+		v = value_of(record, NCA_HUB_ENV);
+		v = v ? v : value_of(record, NCA_HUB_USER);
+		if (v && !nca_options_parse(&scratch, v, NCA_FROM_USER, NULL))
+			rc = keep_words(o, v, pool);
+	}
+	return rc;
+}
+
+int nca_order_read(int fd, struct nca_pool *pool, struct nca_order *ret, struct nca_error *err)
+{
+	struct nca_order o = {.records = nca_pool_alloc(pool, NCA_MAILBOX_SIZE)};
 	const char *record;
 	size_t pos = 0;
-	int rc = buf ? read_records(fd, buf, NCA_MAILBOX_SIZE, err) : -ENOMEM;
+	int rc = o.records ? read_records(fd, o.records, NCA_MAILBOX_SIZE, err) : -ENOMEM;
 
 	if (rc)
 		return rc;
-	while (!rc && (record = nca_record_next(buf, NCA_MAILBOX_SIZE, &pos)))
+	while (!rc && (record = nca_record_next(o.records, NCA_MAILBOX_SIZE, &pos)))
 		rc = read_one(record, pool, &o);
 	if (rc || !o.srun)
 		return nca_fail(
 			err, -EINVAL,
 			"plugin and program do not fit: install one release of nccl-autoconf");
-	begin_options(buf, NCA_MAILBOX_SIZE, warn, &o.opt);
-	rc = read_options(buf, NCA_MAILBOX_SIZE, pool, &o, err);
+	rc = read_conf(&o, pool, err);
+	rc = rc ? rc : read_options(&o, NULL, 0, err);
+	rc = rc ? rc : read_words(&o, pool);
 	if (!rc)
 		*ret = o;
 	return rc;
+}
+
+int nca_order_scope(struct nca_order *o, char *const *names, size_t n, struct nca_error *err)
+{
+	return read_options(o, names, n, err);
 }

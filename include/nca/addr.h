@@ -47,7 +47,8 @@ bool nca_ip_is_zero(const struct nca_ip *ip);
  * address. */
 struct nca_prefix nca_ip_prefix(const struct nca_ip *ip, int len);
 
-/* "10.0.0.0/8", "10.0.0.1" (a host), or "default" of a family (4 or 6). -EINVAL. */
+/* "10.0.0.0/8", "10.0.0.1" (a host), or "default" of a family (4 or 6). Family 0: of
+ * any, but "default" then has none. -EINVAL. */
 int nca_prefix_parse(const char *text, int family, struct nca_prefix *ret);
 
 bool nca_prefix_has(const struct nca_prefix *prefix, const struct nca_ip *ip);

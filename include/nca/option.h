@@ -49,12 +49,15 @@ struct nca_options {
 void nca_options_init(struct nca_options *opt);
 
 /*
- * One word ("check", "timeout=30"). -EINVAL with a text that names the word, the nearest known ones
- * and, where the word is known, what it takes; -EPERM: the word may not stand there. opt is changed
+ * One word ("check", "timeout=30"). -ENOENT with a text that names the nearest known ones; -EINVAL
+ * with one that says what the word takes; -EPERM: the word may not stand there. opt is changed
  * only on success. Call with sources in rising precedence: a later word replaces an earlier one.
  */
 int nca_option_set(struct nca_options *opt, const char *word, enum nca_origin from,
 		   struct nca_error *err);
+
+/* Collects the words that may stand there and are near to a word that is none: nca_near_add(). */
+void nca_option_near(const char *word, enum nca_origin from, char *buf);
 
 /* A comma list of words, as --nccl-autoconf= and NCCL_AUTOCONF take; empty or NULL means "on".
  * Stops at the first bad word. */
