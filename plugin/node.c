@@ -39,6 +39,7 @@ static const char *const prefixes[] = {
 	"SLURM_RLIMIT_MEMLOCK=",
 	"SLURM_SRUN_COMM_HOST=",
 	"SLURMD_NODENAME=",
+	"HOME=", /* of ~/.nccl.conf */
 };
 
 static bool is_passed(const char *assignment)

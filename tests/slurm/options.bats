@@ -4,7 +4,7 @@
 # Words and the site's file, as a table: who may say what, who wins, and what is printed.  All rows run in two labs, one
 # with words in plugstack.conf and one without; both have the file.
 #
-# shellcheck disable=SC2154 # bats sets stderr
+# shellcheck disable=SC2016 # what is in single quotes is expanded inside the lab
 
 bats_require_minimum_version 1.5.0
 
@@ -16,7 +16,7 @@ run_rows() {
 		printf '%s srun %s -N2 bash -c "env | sort" >%q.out 2>%q.err; echo $? >%q.status\n' "$env" "$option" \
 			"$PWD/$1.$name" "$PWD/$1.$name" "$PWD/$1.$name"
 	done >"$1.rows"
-	timeout 120 "$BATS_TEST_DIRNAME/../../contrib/lab" --plugin -- bash -c "cd; . '$PWD/$1.rows'; cp ./*.json '$PWD' || :"
+	timeout 120 "$BATS_TEST_DIRNAME/../../contrib/lab" --plugin -- bash -c "cd; mkdir conf; echo NCCL_SOCKET_IFNAME==eth0 >conf/.nccl.conf; . '$PWD/$1.rows'; cp ./*.json '$PWD' || :"
 }
 
 setup_file() {
@@ -34,6 +34,7 @@ setup_file() {
 		[nodes=node[1-2]]
 		control-interface=bond0   # both networks join the nodes
 		NCCL_IB_TC=106
+		UCX_TLS=tcp
 		[nodes=node2]
 		NCCL_IB_SL=3
 		timeout=7
@@ -58,6 +59,7 @@ setup_file() {
 		'explain||--nccl-autoconf=explain' \
 		'save||--nccl-autoconf=save=saved.json' \
 		'save_bad||--nccl-autoconf=save=/nonexistent/saved.json' \
+		'home|HOME=$PWD/conf|--nccl-autoconf' \
 		'user|NCCL_SOCKET_IFNAME==eth0 NCCL_IB_TC=0|--nccl-autoconf'
 	LAB_PLUGSTACK_ARGS+=" rdzv-ports=22000-22099 quiet" run_rows plugstack \
 		'asked||--nccl-autoconf' \
@@ -95,6 +97,7 @@ complaints() {
 	ports 210
 	(($(grep -cx NCCL_SOCKET_IFNAME==bond0 <<<"$out") == 2))
 	(($(grep -cx NCCL_IB_TC=106 <<<"$out") == 2))
+	(($(grep -cx UCX_TLS=tcp <<<"$out") == 2))
 	(($(grep -c '^NCCL_IB_SL=' <<<"$out") == 1))
 	[[ $err == *'nccl-autoconf: 2 nodes on bond0 (10.10.0.0/24), TCP, rendezvous 10.10.0.11:210'* ]]
 }
@@ -104,7 +107,7 @@ complaints() {
 	(($(complaints | wc -l) == 3))
 	[[ $err == *"/site.conf line 3: unknown word \"timout\", did you mean timeout=? (ignored)"* ]]
 	[[ $err == *"/site.conf line 4: on may stand only in plugstack.conf (ignored)"* ]]
-	[[ $err == *"/site.conf line 11: \"gpu[1-\" is no host list, as node[1-4,7],login1 (ignored)"* ]]
+	[[ $err == *"/site.conf line 12: \"gpu[1-\" is no host list, as node[1-4,7],login1 (ignored)"* ]]
 	((code == 0))
 }
 
@@ -180,4 +183,10 @@ complaints() {
 	row file.user
 	(($(grep -cx NCCL_SOCKET_IFNAME==eth0 <<<"$out") == 2))
 	(($(grep -cx NCCL_IB_TC=0 <<<"$out") == 2))
+}
+
+@test "so does what stands in the user's ~/.nccl.conf, which we would override" {
+	row file.home
+	! grep '^NCCL_SOCKET_IFNAME=' <<<"$out" || false
+	(($(grep -cx GLOO_SOCKET_IFNAME=eth0 <<<"$out") == 2))
 }
