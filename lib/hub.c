@@ -219,7 +219,7 @@ int nca_hub_dismiss(struct nca_hub *hub, const char *part, int timeout_ms, struc
 	return wait_end(hub, timeout_ms, err);
 }
 
-int nca_hub_linger(struct nca_hub *hub, int timeout_ms)
+int nca_hub_linger(struct nca_hub *hub, bool all, int timeout_ms)
 {
 	struct nca_member *m, *next;
 
@@ -228,7 +228,7 @@ int nca_hub_linger(struct nca_hub *hub, int timeout_ms)
 	 * limit. */
 	for (m = hub->all; m; m = next) {
 		next = m->next;
-		if (m != hub->nodes[0])
+		if (!all && m != hub->nodes[0])
 			nca_member_drop(hub, m);
 	}
 	return wait_end(hub, timeout_ms, NULL);

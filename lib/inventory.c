@@ -199,6 +199,7 @@ static const struct nca_field node_fields[] = {
 	F(nca_node, launcher, NCA_STR, D),
 	OBJ(nca_node, firewall, NCA_OBJ, D, &firewall_shape),
 	F(nca_node, software, NCA_MAP, D),
+	F(nca_node, conf_dir, NCA_STR, D),
 	F(nca_node, site, NCA_MAP, D),
 	F(nca_node, unknown, NCA_MAP, 0),
 };

@@ -63,31 +63,41 @@ const char *nca_task_assignment(const char *record, char name[NCA_TASK_NAME_MAX]
 }
 
 /* Not FUTEX_PRIVATE: the word is shared between processes. */
-static long futex(struct nca_mailbox *box, int op, uint32_t value, const struct timespec *timeout)
+static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
 {
-	return syscall(SYS_futex, &box->state, op, value, timeout, NULL, 0);
+	return syscall(SYS_futex, word, op, value, timeout, NULL, 0);
 }
 
-void nca_mailbox_close(struct nca_mailbox *box, enum nca_mailbox_state state)
+void nca_word_set(_Atomic uint32_t *word, uint32_t value)
 {
-	uint32_t open = NCA_MAILBOX_OPEN;
+	uint32_t none = 0;
 
-	/* Woken in any case: an agent out of order may have written the state and no more. */
-	atomic_compare_exchange_strong(&box->state, &open, (uint32_t)state);
-	futex(box, FUTEX_WAKE, INT_MAX, NULL);
+	/* Woken in any case: somebody out of order may have written the word and no more. */
+	atomic_compare_exchange_strong(word, &none, value);
+	futex(word, FUTEX_WAKE, INT_MAX, NULL);
 }
 
-enum nca_mailbox_state nca_mailbox_wait(struct nca_mailbox *box, int timeout_ms)
+uint32_t nca_word_wait(_Atomic uint32_t *word, int timeout_ms)
 {
 	long long end = nca_clock_ms() + timeout_ms;
 
-	while (atomic_load(&box->state) == NCA_MAILBOX_OPEN) {
+	while (atomic_load(word) == 0) {
 		long long left = end - nca_clock_ms();
 		struct timespec t = {left / 1000, left % 1000 * 1000000};
 
 		if (left <= 0)
 			break;
-		futex(box, FUTEX_WAIT, NCA_MAILBOX_OPEN, &t);
+		futex(word, FUTEX_WAIT, 0, &t);
 	}
-	return (enum nca_mailbox_state)atomic_load(&box->state);
+	return atomic_load(word);
+}
+
+void nca_mailbox_close(struct nca_mailbox *box, enum nca_mailbox_state state)
+{
+	nca_word_set(&box->state, (uint32_t)state);
+}
+
+enum nca_mailbox_state nca_mailbox_wait(struct nca_mailbox *box, int timeout_ms)
+{
+	return (enum nca_mailbox_state)nca_word_wait(&box->state, timeout_ms);
 }

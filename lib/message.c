@@ -50,5 +50,10 @@ static const struct nca_field result_fields[] = {
 };
 SHAPE(nca_result_shape, nca_result, result_fields);
 
-static const struct nca_field part_fields[] = {F(nca_part, records, NCA_STRS, NCA_REQUIRED)};
+static const struct nca_field part_fields[] = {
+	F(nca_part, records, NCA_STRS, NCA_REQUIRED),
+	F(nca_part, conf_path, NCA_STR, 0),
+	F(nca_part, conf_keep, NCA_BOOL, 0),
+	F(nca_part, conf, NCA_STRS, 0),
+};
 SHAPE(nca_part_shape, nca_part, part_fields);

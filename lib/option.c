@@ -56,6 +56,10 @@ static const struct row rows[] = {
 	 .help = "fewer common rails count as no RDMA"},
 	{"fallback", CHOICE, AT(fallback_fail), .choices = {"socket", "fail"}, .arg = "socket|fail",
 	 .help = "when RDMA is not usable on every node"},
+	{"broadcast", CHOICE, AT(broadcast), .choices = {"", "step", "job"}, .arg = "step|job",
+	 .value = NCA_BROADCAST_OFF,
+	 .help = "for launchers that copy one node's environment to all: what differs goes into a "
+		 "file that NCCL reads, until the step or the job ends"},
 	{"strict", SWITCH, AT(strict), .value = 1,
 	 .help = "missing-rail=fail, fallback=fail, and any warning stops the step"},
 	{"quiet", SWITCH, AT(quiet), .value = 1, .help = "print warnings only"},
@@ -73,6 +77,8 @@ static const struct row rows[] = {
 	 .only = NCA_FROM_PLUGSTACK},
 	{"conf", TEXT, AT(conf), .arg = "PATH", .help = "the configuration file to read",
 	 .only = NCA_FROM_PLUGSTACK},
+	{"conf-dir", TEXT, AT(conf_dir), .arg = "DIR",
+	 .help = "where broadcast's file lies, on every node", .only = NCA_FROM_FILE},
 };
 
 static bool is_switch_on(const struct row *row)
@@ -232,8 +238,9 @@ int nca_option_set(struct nca_options *opt, const char *word, enum nca_origin fr
 		return nca_fail(err, -ENOENT, "unknown word \"%s\"%s", name, near);
 	}
 	if (!may_stand(row, from))
-		return nca_fail(err, -EPERM, "%s%s may stand only in plugstack.conf", row->name,
-				row->kind == SWITCH ? "" : "=");
+		return nca_fail(err, -EPERM, "%s%s may stand only in %s", row->name,
+				row->kind == SWITCH ? "" : "=",
+				row->only == NCA_FROM_FILE ? "the site's file" : "plugstack.conf");
 	rc = set_value(opt, row, value, err);
 	if (!rc)
 		note_on(opt, row, from);
@@ -303,6 +310,9 @@ void nca_options_print(FILE *out)
 			fprintf(out, " (%s)", row->choices[row->value]);
 		else if (row->kind == NUMBER && row->value >= 0)
 			fprintf(out, " (%d)", row->value);
-		fprintf(out, "%s\n", row->only ? "; plugstack.conf only" : "");
+		fprintf(out, "%s\n",
+			row->only == NCA_FROM_PLUGSTACK ? "; plugstack.conf only"
+			: row->only			? "; /etc/nccl-autoconf.conf only"
+							: "");
 	}
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <strings.h>
 
+#include <nca/broadcast.h>
 #include <nca/rendezvous.h>
 
 #include "step.h"
@@ -191,7 +192,10 @@ int nca_plan_make(const struct nca_job *job, const struct nca_options *opt, cons
 	if (rc || step.no_memory)
 		return nca_fail(err, -ENOMEM, "out of memory");
 	rc = nca_rendezvous_plan(job, opt, step.plan, pool, err);
-	if (!rc)
-		*ret = step.plan;
-	return rc;
+	if (rc)
+		return rc;
+	if (opt->broadcast > NCA_BROADCAST_OFF && nca_broadcast_apply(job, opt, step.plan, pool))
+		return nca_fail(err, -ENOMEM, "out of memory");
+	*ret = step.plan;
+	return 0;
 }

@@ -27,6 +27,7 @@ static const struct nca_field node_fields[] = {
 	OBJ(nca_plan_node, hcas, NCA_OBJS, 0, &hca_shape),
 	F(nca_plan_node, env, NCA_MAP, 0),
 	F(nca_plan_node, task_env, NCA_MAP, 0),
+	F(nca_plan_node, conf, NCA_MAP, 0),
 	OBJ(nca_plan_node, decisions, NCA_OBJS, 0, &decision_shape),
 };
 static SHAPE(node_shape, nca_plan_node, node_fields);

@@ -141,6 +141,9 @@ static char *rdma_netns_mode(const struct nca_probe *p)
 	return nca_pool_strdup(p->pool, streq(shared, "Y") ? "shared" : "exclusive");
 }
 
+/* Made by the site for us (contrib/tmpfiles.d); every job of the node sees it, and every login. */
+#define CONF_DIR "run/nccl-autoconf"
+
 int nca_probe_host(const struct nca_probe *p)
 {
 	int rc = probe_machine(p);
@@ -150,6 +153,8 @@ int nca_probe_host(const struct nca_probe *p)
 	rc = rc ? rc : probe_software(p);
 	p->node->memlock_kb = memlock_kb(p->src->memlock);
 	p->node->rdma_netns_mode = rdma_netns_mode(p);
+	if (nca_sysroot_exists(p->src->root_fd, CONF_DIR))
+		p->node->conf_dir = "/" CONF_DIR;
 	p->node->in_container = p->src->live ? nca_probe_container(p) : -1;
 	return rc;
 }

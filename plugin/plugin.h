@@ -38,7 +38,7 @@ struct nca_plugin {
 	struct nca_mailbox *box;
 	int wait_seconds;
 	pid_t watcher; /* its process group, 0: none */
-	bool *over;    /* shared with it: it has nothing left to do */
+	_Atomic uint32_t *over; /* shared with it: it has nothing left to do */
 };
 
 extern struct nca_plugin nca_plugin;

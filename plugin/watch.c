@@ -12,6 +12,9 @@
 
 #include "plugin.h"
 
+/* What an agent that is told to end may take: it removes a file. */
+#define END_MS 200
+
 /* How the agent ended. Stopped, it would keep all nodes waiting, and nobody would let it go on. */
 static int reap(pid_t agent)
 {
@@ -123,11 +126,12 @@ static void apologise(const struct nca_spawn *spawn, const struct nca_hub_addres
 static void be_watcher(const struct nca_spawn *spawn, const struct nca_hub_address *hub,
 		       const char *why)
 {
+	signal(SIGTERM, SIG_IGN);
 	if (why)
 		apologise(spawn, hub, why);
 	else
 		watch(spawn, hub);
-	*nca_plugin.over = true;
+	nca_word_set(nca_plugin.over, 1);
 	_exit(0);
 }
 
@@ -158,12 +162,15 @@ int nca_watcher_start(const struct nca_spawn *spawn, const struct nca_hub_addres
 }
 
 /*
- * The agent of the first node stays to hold the rendezvous port's name; none may outlive the step's
- * cgroup. While the group lives its number is not given to another.
+ * An agent may stay to hold the rendezvous port's name, or to remove the step's file; none may
+ * outlive the step's cgroup. While the group lives its number is not given to another.
  */
 void nca_watcher_end(void)
 {
-	if (nca_plugin.watcher > 0 && !*nca_plugin.over)
-		kill(-nca_plugin.watcher, SIGKILL);
+	if (nca_plugin.watcher > 0 && !atomic_load(nca_plugin.over)) {
+		kill(-nca_plugin.watcher, SIGTERM);
+		if (!nca_word_wait(nca_plugin.over, END_MS))
+			kill(-nca_plugin.watcher, SIGKILL);
+	}
 	nca_plugin.watcher = 0;
 }

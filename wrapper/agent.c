@@ -7,6 +7,7 @@
 #include <nca/sockaddr.h>
 
 #include "agent.h"
+#include "nccl_conf.h"
 
 /* What does not answer in a second on a cluster's own network is no network for a job. */
 #define CONNECT_MS 1000
@@ -162,6 +163,20 @@ static int on_test(struct nca_agent *a, const struct nca_test *test, struct nca_
 	return rc ? rc : answer(a, NCA_MSG_RESULT, &nca_result_shape, &result, 0, err);
 }
 
+static int on_part(struct nca_agent *a, const struct nca_part *part, struct nca_error *err)
+{
+	int rc;
+
+	a->part = part;
+	if (part->conf_path) {
+		rc = nca_nccl_conf_write(part->conf_path, &part->conf, a->user_conf, err);
+		if (rc)
+			return rc;
+		a->wrote_conf = true;
+	}
+	return answer(a, NCA_MSG_ACK, NULL, NULL, 0, err);
+}
+
 static int parse(struct nca_agent *a, const struct nca_shape *shape, const struct nca_frame *f,
 		 void **ret, struct nca_error *err)
 {
@@ -183,8 +198,7 @@ static int on_frame(struct nca_agent *a, const struct nca_frame *f, struct nca_e
 		return rc ? rc : on_test(a, object, err);
 	case NCA_MSG_PART:
 		rc = parse(a, &nca_part_shape, f, &object, err);
-		a->part = object;
-		return rc ? rc : answer(a, NCA_MSG_ACK, NULL, NULL, 0, err);
+		return rc ? rc : on_part(a, object, err);
 	case NCA_MSG_COMMIT:
 		return a->part ? 1 : nca_fail(err, -EPROTO, "the hub commits nothing");
 	case NCA_MSG_DROP:

@@ -29,7 +29,6 @@ int cmd_agent(int argc, char **argv)
 	struct nca_agent_input in;
 	struct nca_agent a;
 	struct nca_error err;
-	bool injected;
 
 	(void)argc, (void)argv;
 	if (!box)
@@ -38,9 +37,9 @@ int cmd_agent(int argc, char **argv)
 		complain(box, &err); /* for the watcher to tell the hub */
 		return 1;
 	}
-	injected = nca_exchange_run(&in, &a, box->out, sizeof(box->out));
+	nca_exchange_run(&in, &a, box->out, sizeof(box->out));
 	nca_mailbox_close(box, NCA_MAILBOX_PUBLISHED);
-	if (injected && nca_exchange_holds(&a))
+	if (nca_exchange_stays(&a))
 		nca_agent_linger(&a);
 	nca_exchange_end(&a);
 	free(in.env);

@@ -95,6 +95,25 @@ static int add_record(struct nca_part *part, struct nca_pool *pool, char op,
 	return *record ? 0 : -ENOMEM;
 }
 
+static int add_conf(const struct session *s, const struct nca_plan_node *node,
+		    struct nca_part *part)
+{
+	const struct nca_pair *p;
+
+	part->conf_keep = s->order.opt.broadcast == NCA_BROADCAST_JOB;
+	part->conf_path = (char *)nca_pairs_get(node->env, "NCCL_CONF_FILE");
+	NCA_FOREACH(p, node->conf) {
+		char **line = NCA_APPEND(s->d.pool, part->conf);
+
+		if (!line)
+			return -ENOMEM;
+		*line = nca_pool_printf(s->d.pool, "%s=%s", p->key, p->value);
+		if (!*line)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static char *make_part(const struct session *s, size_t i, bool stop)
 {
 	const struct nca_plan_node *node = &s->d.plan->nodes.v[i];
@@ -111,6 +130,8 @@ static char *make_part(const struct session *s, size_t i, bool stop)
 	}
 	NCA_FOREACH(p, node->task_env)
 		rc = rc ? rc : add_record(&part, s->d.pool, NCA_TASK_COPY, p);
+	if (!rc && !stop && node->conf.n)
+		rc = add_conf(s, node, &part);
 	text = rc ? NULL : nca_schema_print(&nca_part_shape, &part, 0, 0);
 	return text ? nca_pool_strdup(s->d.pool, text) : NULL;
 }
@@ -152,7 +173,7 @@ static void commit(struct session *s)
 /* Tasks on nodes without our plugin would run on: srun ends them. */
 static void stop_step(const struct session *s)
 {
-	if (nca_hub_linger(s->d.hub, STOP_MS) == -ETIMEDOUT)
+	if (nca_hub_linger(s->d.hub, false, STOP_MS) == -ETIMEDOUT)
 		kill(s->order.srun, SIGTERM);
 }
 
@@ -267,7 +288,7 @@ int cmd_hub(int argc, char **argv)
 	if (rc)
 		rc = abandon(&s, rc, &err);
 	else
-		nca_hub_linger(s.d.hub, -1);
+		nca_hub_linger(s.d.hub, s.order.opt.broadcast == NCA_BROADCAST_STEP, -1);
 	nca_hub_close(s.d.hub);
 	return rc;
 }

@@ -37,14 +37,12 @@ static void be_agent(const struct nca_agent_input *in, int listener)
 	static char records[NCA_MAILBOX_SIZE];
 	struct nca_agent a;
 	size_t size = 0;
-	bool injected;
 
 	listener = detach(listener);
-	injected = nca_exchange_run(in, &a, records, sizeof(records));
+	nca_exchange_run(in, &a, records, sizeof(records));
 	while (nca_record_next(records, sizeof(records), &size))
 		continue;
-	nca_sibling_serve(listener, in->tasks, records, size + 1, a.ch.fd,
-			  injected && nca_exchange_holds(&a));
+	nca_sibling_serve(listener, in->tasks, records, size + 1, a.ch.fd, nca_exchange_stays(&a));
 	nca_exchange_end(&a);
 	_exit(0);
 }

@@ -114,6 +114,18 @@ static int start_hub(const struct request *r, const struct nca_options *opt, con
 	return setenv(NCA_RUN_VARIABLE, value, 1);
 }
 
+/* What an outer step gave us must not look as if the user had set it. */
+static void forget_outer_step(void)
+{
+	char *list = getenv(NCA_MARKER_VARIABLE), *name;
+
+	list = list ? strdup(list) : NULL;
+	unsetenv(NCA_MARKER_VARIABLE);
+	for (char *rest = list; (name = strsep(&rest, ","));)
+		unsetenv(name);
+	free(list);
+}
+
 static void add_program(struct request *r, const char *self)
 {
 	int i;
@@ -149,6 +161,7 @@ int cmd_srun(int argc, char **argv)
 	if (read_words(&r, &opt))
 		return 2;
 	self[n > 0 ? n : 0] = '\0';
+	forget_outer_step();
 	with_us = opt.on && n > 0 && start_hub(&r, &opt, self) == 0;
 	add_program(&r, with_us ? self : NULL);
 	execvp("srun", r.argv);

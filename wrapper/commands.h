@@ -7,6 +7,8 @@
 #include <nca/util.h>
 
 int cmd_agent(int argc, char **argv);
+int cmd_env(int argc, char **argv);
+int cmd_hostfile(int argc, char **argv);
 int cmd_hub(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_run(int argc, char **argv);

@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/socket.h>
 
 #include <nca/digest.h>
 #include <nca/number.h>
@@ -11,6 +13,7 @@
 
 #include "config.h"
 #include "exchange.h"
+#include "nccl_conf.h"
 
 #define HUB_MS 10000
 
@@ -111,6 +114,25 @@ static int exchange(const struct nca_agent_input *in, struct nca_agent *a, struc
 	return rc ? rc : nca_agent_serve(a, err);
 }
 
+/* NCCL_CONF_FILE stands in for ~/.nccl.conf (src/misc/param.cc). */
+static const char *user_conf(const struct nca_agent_input *in, struct nca_pool *pool)
+{
+	const char *file = nca_agent_env(in, "NCCL_CONF_FILE"), *home = nca_agent_env(in, "HOME");
+
+	if (file && file[0])
+		return file;
+	return home ? nca_pool_printf(pool, "%s/.nccl.conf", home) : NULL;
+}
+
+static int hub_fd = -1;
+
+/* The step ends: as if the hub had ended, so that what waits for it goes on to its end. */
+static void hang_up(int number)
+{
+	(void)number;
+	shutdown(hub_fd, SHUT_RDWR);
+}
+
 static void write_part(const struct nca_agent *a, char *out, size_t size)
 {
 	size_t used = 0, i;
@@ -130,7 +152,7 @@ static void write_reason(const struct nca_agent *a, const struct nca_error *err,
 	nca_record_add(out, size, &used, prefix, text);
 }
 
-bool nca_exchange_run(const struct nca_agent_input *in, struct nca_agent *a, char *out, size_t size)
+void nca_exchange_run(const struct nca_agent_input *in, struct nca_agent *a, char *out, size_t size)
 {
 	struct nca_error err = {"out of memory"};
 	int rc;
@@ -140,6 +162,7 @@ bool nca_exchange_run(const struct nca_agent_input *in, struct nca_agent *a, cha
 	gethostname(a->name, sizeof(a->name) - 1);
 	a->name[strcspn(a->name, ".")] = '\0';
 	a->pool = nca_pool_new();
+	a->user_conf = a->pool ? user_conf(in, a->pool) : NULL;
 	rc = a->pool ? exchange(in, a, &err) : -ENOMEM;
 	/* The ports are free before a task can start. */
 	if (a->reach.epoll >= 0)
@@ -148,21 +171,26 @@ bool nca_exchange_run(const struct nca_agent_input *in, struct nca_agent *a, cha
 		rc = nca_agent_confirm(a, &err);
 		rc = rc ? rc : 1;
 	}
-	if (rc > 0)
+	hub_fd = a->ch.fd;
+	if (a->wrote_conf)
+		signal(SIGTERM, hang_up);
+	a->published = rc > 0;
+	if (a->published)
 		write_part(a, out, size);
 	/* The hub says it once for all; without a hub the first node does. */
 	else if (rc < 0 && (rc == -ECONNRESET || nca_agent_fail(a, &err)) && in->nodeid == 0)
 		write_reason(a, &err, out, size);
-	return rc > 0;
 }
 
-bool nca_exchange_holds(const struct nca_agent *a)
+bool nca_exchange_stays(const struct nca_agent *a)
 {
-	return a->reach.lock >= 0;
+	return a->published && (a->reach.lock >= 0 || (a->wrote_conf && a->part->conf_keep != 1));
 }
 
 void nca_exchange_end(struct nca_agent *a)
 {
+	if (a->wrote_conf && (!a->published || a->part->conf_keep != 1))
+		nca_nccl_conf_remove(a->part->conf_path);
 	nca_reach_close(&a->reach);
 	nca_channel_close(&a->ch);
 	nca_pool_free(a->pool);

@@ -24,6 +24,10 @@ static const struct command commands[] = {
 	{"snapshot", cmd_snapshot, "[--sysroot=DIR]",
 	 "this node's links, HCAs and GPUs as JSON (hwdesc/1)"},
 	{"plan", cmd_plan, "[--json|--explain] JOB.json|NODE.json...", "decide offline"},
+	{"env", cmd_env, "[--format=shell|docker|json]",
+	 "in a batch script: variables for a launcher that it starts itself"},
+	{"hostfile", cmd_hostfile, "[--format=deepspeed|openmpi|mpich]",
+	 "in a batch script: the nodes and their GPUs, for such a launcher"},
 	{"hub", cmd_hub, "", NULL},
 	{"agent", cmd_agent, "", NULL},
 };
@@ -39,7 +43,7 @@ static void usage(FILE *out)
 		     "commands:\n");
 	for (c = commands; c < commands + ARRAY_SIZE(commands); c++)
 		if (c->help)
-			fprintf(out, "  %-10s %-36s %s\n", c->name, c->args, c->help);
+			fprintf(out, "  %-10s %-38s %s\n", c->name, c->args, c->help);
 	fprintf(out, "\nwords of LIST, separated by commas; also the value of NCCL_AUTOCONF, "
 		     "arguments in\n"
 		     "plugstack.conf and lines of /etc/nccl-autoconf.conf:\n");

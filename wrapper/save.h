@@ -9,4 +9,8 @@
 int nca_save_write(const char *path, const struct nca_job *job, const struct nca_plan *plan,
 		   struct nca_error *err);
 
+/* Reads it back. -EINVAL: it holds something else; -errno. */
+int nca_save_read(const char *path, struct nca_pool *pool, struct nca_job **job,
+		  struct nca_plan **plan, struct nca_error *err);
+
 #endif

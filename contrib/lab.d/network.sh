@@ -17,14 +17,21 @@ become_on_host() {
 	exec nsenter --target "${host_pid[$1]}" --net --uts --ipc --mount -- "${@:2}"
 }
 
+# role_of INTERFACE NUMBER: which network it is on that node
+role_of() {
+	local management=$management
+	[[ $split != mixed ]] || (($2 % 2)) || management=bond0
+	if [[ $1 == "$management" ]]; then
+		echo management
+	else
+		echo data
+	fi
+}
+
 # shellcheck disable=SC2154 # nodes and split are set by contrib/lab
 make_networks() {
-	local -A role=([eth0]=management [bond0]=data)
 	local management=eth0 interface i
-	if [[ $split == bond0 ]]; then
-		role=([eth0]=data [bond0]=management)
-		management=bond0
-	fi
+	[[ $split != bond0 ]] || management=bond0
 	{
 		echo "127.0.0.1 localhost"
 		echo "${subnet[management]}.1 login"
@@ -39,13 +46,15 @@ make_networks() {
 		link set management up
 		link set data up
 	END
+	# As a site makes it (contrib/tmpfiles.d); each host has its own on it.
+	mkdir -p /run/nccl-autoconf
 	make_host login
 	plug login "$management" management 1
 	for ((i = 1; i <= nodes; i++)); do
 		make_host "node$i"
 		# Programs that take the first interface find eth0, whatever its role.
 		for interface in eth0 bond0; do
-			plug "node$i" "$interface" "${role[$interface]}" $((10 + i))
+			plug "node$i" "$interface" "$(role_of "$interface" "$i")" $((10 + i))
 		done
 		on_host "node$i" ip route add default via "${subnet[management]}.1"
 	done
@@ -94,6 +103,7 @@ make_host() {
 		echo "$1" >/proc/sys/kernel/hostname
 		mount -t sysfs sysfs /sys
 		mount -t tmpfs -o mode=1777,nosuid,nodev shm /dev/shm
+		mount -t tmpfs -o mode=1777,nosuid,nodev nccl-autoconf /run/nccl-autoconf
 		for knob in /proc/sys/net/ipv6/conf/{all,default}/accept_dad; do
 			[[ ! -e $knob ]] || echo 0 >"$knob"
 		done

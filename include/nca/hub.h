@@ -63,10 +63,10 @@ const char *nca_hub_answer(const struct nca_hub *hub, size_t node);
 int nca_hub_dismiss(struct nca_hub *hub, const char *part, int timeout_ms, struct nca_error *err);
 
 /*
- * Stops listening, closes all connections but the first node's, which holds the rendezvous port for
- * as long, and waits until srun has ended (0) or the time is over (-ETIMEDOUT); timeout_ms -1: no
- * limit.
+ * Stops listening, closes the connections of the nodes that hold nothing until the step ends, and
+ * waits until srun has ended (0) or the time is over (-ETIMEDOUT); timeout_ms -1: no limit. The
+ * first node holds the rendezvous port; all: every one holds something.
  */
-int nca_hub_linger(struct nca_hub *hub, int timeout_ms);
+int nca_hub_linger(struct nca_hub *hub, bool all, int timeout_ms);
 
 #endif

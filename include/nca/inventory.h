@@ -194,6 +194,7 @@ struct nca_node {
 	char *launcher;	       /* command line of the task, where it is a launcher */
 	struct nca_firewall *firewall;
 	NCA_LIST(struct nca_pair) software;
+	char *conf_dir;			   /* where every user may write what all of a job see */
 	NCA_LIST(struct nca_pair) site;	   /* pins and variables of the site's file: <nca/pin.h> */
 	NCA_LIST(struct nca_pair) unknown; /* what could not be read -> why */
 };

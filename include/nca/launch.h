@@ -99,7 +99,7 @@ const char *nca_task_assignment(const char *record, char name[NCA_TASK_NAME_MAX]
 #define NCA_GRACE_SECONDS 30
 
 enum nca_mailbox_state {
-	NCA_MAILBOX_OPEN,      /* the agent is at work */
+	NCA_MAILBOX_OPEN = 0,  /* the agent is at work */
 	NCA_MAILBOX_PUBLISHED, /* the answer is there; it may be empty */
 	NCA_MAILBOX_DIED,      /* the agent ended without an answer; `status` is its wait status */
 	NCA_MAILBOX_EXCUSED,   /* likewise, and the hub says so */
@@ -129,6 +129,13 @@ int nca_record_add(char *buf, size_t size, size_t *used, const char *prefix, con
 /* Is this program, a path or the beginning of a command line, what an mpirun starts by srun on
  * every node, to start the tasks itself? */
 bool nca_is_mpi_daemon(const char *program);
+
+/*
+ * A word in shared memory that is 0 until somebody sets it, once, and wakes those who wait; and the
+ * waiting, for at most the given milliseconds. Returns the word then.
+ */
+void nca_word_set(_Atomic uint32_t *word, uint32_t value);
+uint32_t nca_word_wait(_Atomic uint32_t *word, int timeout_ms);
 
 /* Moves the state away from OPEN, once, and wakes all that wait. */
 void nca_mailbox_close(struct nca_mailbox *box, enum nca_mailbox_state state);

@@ -70,6 +70,9 @@ struct nca_result {
 
 struct nca_part {
 	nca_strs records; /* as nca/launch.h, NCA_TASK_… */
+	char *conf_path;  /* a file to write before the ACK; unknown: none */
+	int conf_keep;	  /* do not remove it when the step ends */
+	nca_strs conf;	  /* its lines; what the user's own has follows them */
 };
 
 extern const struct nca_shape nca_hello_shape, nca_report_shape, nca_hold_shape, nca_test_shape,

@@ -26,6 +26,8 @@ enum nca_layout { NCA_LAYOUT_AUTO, NCA_LAYOUT_TASK, NCA_LAYOUT_NODE, NCA_LAYOUT_
 enum nca_check { NCA_CHECK_OFF, NCA_CHECK_RDMA, NCA_CHECK_BANDWIDTH, NCA_CHECK_NCCL };
 enum nca_inject { NCA_INJECT_AUTO, NCA_INJECT_NET, NCA_INJECT_RDZV, NCA_INJECT_ALL };
 
+enum nca_broadcast { NCA_BROADCAST_OFF, NCA_BROADCAST_STEP, NCA_BROADCAST_JOB };
+
 /* Every int is -1 until some source sets it: nca_options_finish() puts the defaults. */
 struct nca_options {
 	int on;
@@ -35,6 +37,7 @@ struct nca_options {
 	char trainer[32];
 	int check; /* enum nca_check */
 	int missing_rail_fail, min_rails, fallback_fail, strict;
+	int broadcast; /* enum nca_broadcast */
 	int quiet, explain;
 	char save[NCA_OPTION_TEXT_MAX];
 	int timeout; /* seconds */
@@ -42,6 +45,7 @@ struct nca_options {
 	int site_on; /* plugstack default= */
 	char helper[NCA_OPTION_TEXT_MAX];
 	char conf[NCA_OPTION_TEXT_MAX];
+	char conf_dir[NCA_OPTION_TEXT_MAX];
 	enum nca_origin on_from; /* who switched it on or off */
 };
 

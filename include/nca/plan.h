@@ -31,6 +31,7 @@ struct nca_plan_node {
 	NCA_LIST(struct nca_pair) env; /* for every task of the node */
 	NCA_LIST(struct nca_pair)
 	task_env; /* NAME -> variable of Slurm's whose value each task copies */
+	NCA_LIST(struct nca_pair) conf; /* for NCCL_CONF_FILE instead: nca_broadcast_apply() */
 	NCA_LIST(struct nca_decision) decisions; /* one for every interface and every HCA port */
 };
 

@@ -66,6 +66,13 @@ same() {
 	grep -x '1:NCCL_SOCKET_IFNAME==bond0' <<<"$output"
 }
 
+@test "nested: what the outer step gave is not taken for the user's" {
+	in_lab --no-plugin 'nccl-autoconf srun --nccl-autoconf=quiet,rdzv-ports=21000-21099,layout=task -N1 -n1 --overlap -- \
+		nccl-autoconf srun --nccl-autoconf=quiet,rdzv-ports=22000-22099,layout=task -N1 -n1 --overlap -- \
+		bash -c "echo \$MASTER_PORT"'
+	[[ $output =~ ^220[0-9][0-9]$ ]]
+}
+
 @test "inside sbatch" {
 	in_lab --split --no-plugin '
 		cat >job <<-\END

@@ -271,7 +271,7 @@ static void check_srun_ends(void **state)
 	assert_int_equal(nca_hub_open(listener, life[0], key, NODES, &hub, NULL), 0);
 	close(life[1]);
 	assert_int_equal(nca_hub_gather(hub, LONG_MS, NULL), -ECANCELED);
-	assert_int_equal(nca_hub_linger(hub, -1), 0);
+	assert_int_equal(nca_hub_linger(hub, false, -1), 0);
 	nca_hub_close(hub);
 	finish(pids);
 	close(life[0]);

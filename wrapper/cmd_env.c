@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nccl-autoconf env: what was agreed, for launchers that a batch script starts itself. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "batch.h"
+#include "commands.h"
+
+static const char help[] =
+	"usage: nccl-autoconf env [--format=shell|docker|json] [--nccl-autoconf=LIST]\n\n"
+	"In an sbatch script or under salloc: lets all nodes of the job agree and prints "
+	"variables\n"
+	"that are right on all of them, for a launcher that takes the script's environment to the\n"
+	"other nodes (mpirun, deepspeed, ray). What differs between nodes is NCCL_CONF_FILE's: a\n"
+	"file at one path that each node has written for itself.\n\n"
+	"  --format=shell        export NAME='VALUE' (default), for eval \"$(nccl-autoconf env)\"\n"
+	"  --format=docker       NAME=VALUE, for docker run --env-file and .deepspeed_env\n"
+	"  --format=json         one object\n"
+	"  --nccl-autoconf=LIST  words, as of srun; with layout= or trainer= all their "
+	"variables\n\n"
+	"Exit status: 0 printed; 1 the nodes did not agree; 2 bad usage.\n";
+
+enum format { SHELL, DOCKER, JSON };
+
+struct request {
+	enum format format;
+	const char *list; /* NULL: none given */
+};
+
+static int read_format(const char *word, enum format *ret)
+{
+	static const char *const words[] = {"shell", "docker", "json"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(words); i++)
+		if (streq(word, words[i])) {
+			*ret = (enum format)i;
+			return 0;
+		}
+	nca_say("env: --format=%s: takes shell, docker or json", word);
+	return -EINVAL;
+}
+
+/* -1: go on; else the exit status. */
+static int read_arguments(int argc, char **argv, struct request *req)
+{
+	static const struct option options[] = {{"format", required_argument, NULL, 'f'},
+						{"nccl-autoconf", required_argument, NULL, 'n'},
+						{"help", no_argument, NULL, 'h'},
+						{0}};
+	int c;
+
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (c == 'h') {
+			fputs(help, stdout);
+			return 0;
+		}
+		if (c == 'n')
+			req->list = optarg;
+		else if (c != 'f') {
+			nca_say("env: bad option %s", argv[optind - 1]);
+			return 2;
+		} else if (read_format(optarg, &req->format)) {
+			return 2;
+		}
+	}
+	if (optind == argc)
+		return -1;
+	nca_say("env: takes no argument: %s", argv[optind]);
+	return 2;
+}
+
+/* What any launcher may have; the rest of a layout only where it was asked for. */
+static bool is_wanted(const struct request *req, const char *name)
+{
+	static const char *const prefixes[] = {"PET_",	     "NNODES",	    "NODE_RANK", "NPROC_",
+					       "WORLD_SIZE", "LOCAL_WORLD", "RANK"};
+	size_t i;
+
+	for (i = 0; !req->list && i < ARRAY_SIZE(prefixes); i++)
+		if (nca_has_prefix(name, prefixes[i]))
+			return false;
+	return true;
+}
+
+static void print_shell(const char *name, const char *value)
+{
+	printf("export %s='", name);
+	for (; *value; value++)
+		if (*value == '\'')
+			fputs("'\\''", stdout);
+		else
+			putchar(*value);
+	puts("'");
+}
+
+static int print_json(const struct nca_plan_node *node, const struct request *req)
+{
+	json_t *object = json_object();
+	const struct nca_pair *p;
+	nca_autofree char *text = NULL;
+
+	NCA_FOREACH(p, node->env)
+		if (is_wanted(req, p->key))
+			json_object_set_new(object, p->key, json_string(p->value));
+	text = json_dumps(object, JSON_INDENT(1));
+	json_decref(object);
+	return text && puts(text) >= 0 ? 0 : -ENOMEM;
+}
+
+/* Not marked as ours: they are right for every step of the job, and a plain srun keeps them. */
+static int print(const struct nca_plan_node *node, const struct request *req)
+{
+	const struct nca_pair *p;
+
+	if (req->format == JSON)
+		return print_json(node, req);
+	NCA_FOREACH(p, node->env)
+		if (is_wanted(req, p->key) && req->format == DOCKER)
+			printf("%s=%s\n", p->key, p->value);
+		else if (is_wanted(req, p->key))
+			print_shell(p->key, p->value);
+	return 0;
+}
+
+int cmd_env(int argc, char **argv)
+{
+	nca_autopool struct nca_pool *pool = nca_pool_new();
+	struct nca_error err = {"out of memory"};
+	struct request req = {SHELL, NULL};
+	int rc = read_arguments(argc, argv, &req);
+	struct nca_plan *plan;
+	struct nca_job *job;
+	const char *words;
+
+	if (rc >= 0)
+		return rc;
+	words = pool ? nca_pool_printf(pool, "broadcast=job,layout=node%s%s", req.list ? "," : "",
+				       req.list ? req.list : "")
+		     : NULL;
+	rc = words ? nca_batch_agree(words, pool, &job, &plan, &err) : -ENOMEM;
+	rc = rc ? rc : print(plan->nodes.v, &req);
+	if (!rc && fflush(stdout))
+		rc = nca_fail(&err, -errno, "standard output: %s", strerror(errno));
+	if (rc)
+		nca_say("env: %s", err.text);
+	return rc != 0;
+}

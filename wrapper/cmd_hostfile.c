@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nccl-autoconf hostfile: the job's nodes for launchers that want them in a file. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+
+#include <nca/number.h>
+
+#include "batch.h"
+#include "commands.h"
+
+static const char help[] =
+	"usage: nccl-autoconf hostfile [--format=deepspeed|openmpi|mpich] [--slots=N]\n\n"
+	"In an sbatch script or under salloc: prints the nodes of the job, each with as many "
+	"slots\n"
+	"as it has GPUs, as in: nccl-autoconf hostfile >hosts; deepspeed --hostfile=hosts ...\n\n"
+	"  --format=FORMAT  deepspeed and openmpi: \"node1 slots=8\" (default); mpich: "
+	"\"node1:8\"\n"
+	"  --slots=N        instead of the GPUs\n\n"
+	"Exit status: 0 printed; 1 the nodes could not be asked; 2 bad usage.\n";
+
+struct request {
+	bool mpich;
+	unsigned int slots; /* 0: the GPUs */
+};
+
+static int read_format(const char *word, bool *mpich)
+{
+	*mpich = streq(word, "mpich");
+	if (*mpich || streq(word, "deepspeed") || streq(word, "openmpi"))
+		return 0;
+	nca_say("hostfile: --format=%s: takes deepspeed, openmpi or mpich", word);
+	return -EINVAL;
+}
+
+static int read_slots(const char *word, unsigned int *slots)
+{
+	if (!nca_parse_u32(word, 1, 65536, slots))
+		return 0;
+	nca_say("hostfile: --slots=%s: takes a number from 1 to 65536", word);
+	return -EINVAL;
+}
+
+/* -1: go on; else the exit status. */
+static int read_arguments(int argc, char **argv, struct request *req)
+{
+	static const struct option options[] = {{"format", required_argument, NULL, 'f'},
+						{"slots", required_argument, NULL, 's'},
+						{"help", no_argument, NULL, 'h'},
+						{0}};
+	int c;
+
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (c == 'h') {
+			fputs(help, stdout);
+			return 0;
+		}
+		if (c == '?') {
+			nca_say("hostfile: bad option %s", argv[optind - 1]);
+			return 2;
+		}
+		if (c == 'f' ? read_format(optarg, &req->mpich) : read_slots(optarg, &req->slots))
+			return 2;
+	}
+	if (optind == argc)
+		return -1;
+	nca_say("hostfile: takes no argument: %s", argv[optind]);
+	return 2;
+}
+
+static void print(const struct nca_job *job, const struct request *req)
+{
+	const struct nca_node *node;
+
+	NCA_FOREACH(node, job->nodes) {
+		size_t slots = req->slots ? req->slots : node->gpus.n ? node->gpus.n : 1;
+
+		printf(req->mpich ? "%s:%zu\n" : "%s slots=%zu\n", node->name, slots);
+	}
+}
+
+int cmd_hostfile(int argc, char **argv)
+{
+	nca_autopool struct nca_pool *pool = nca_pool_new();
+	struct nca_error err = {"out of memory"};
+	struct request req = {false, 0};
+	int rc = read_arguments(argc, argv, &req);
+	struct nca_plan *plan;
+	struct nca_job *job;
+
+	if (rc >= 0)
+		return rc;
+	rc = pool ? nca_batch_agree("layout=node", pool, &job, &plan, &err) : -ENOMEM;
+	if (!rc)
+		print(job, &req);
+	if (!rc && fflush(stdout))
+		rc = nca_fail(&err, -errno, "standard output: %s", strerror(errno));
+	if (rc)
+		nca_say("hostfile: %s", err.text);
+	return rc != 0;
+}
