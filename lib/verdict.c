@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a ping shows, as a table. */
+#include <errno.h>
+#include <limits.h>
+
+#include <nca/verdict.h>
+
+#define ANY INT_MIN
+#define FAILED (INT_MIN + 1) /* known, and not 0 */
+
+/* enum ibv_wc_status, which this file must not need a library for. */
+#define WC_LOC_PROT 4
+#define WC_FLUSH 5
+#define WC_REM_INV_REQ 9
+#define WC_REM_ACCESS 10
+#define WC_REM_OP 11
+#define WC_RETRY_EXC 12
+#define WC_RNR_RETRY 13
+#define WC_FATAL 19
+#define WC_GENERAL 21
+
+static const struct row {
+	int rtr, status, large, received, alive, mac, gid;
+	struct nca_verdict verdict;
+} rows[] = {
+	{FAILED,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 0,
+	 {"peer-gid-empty", NCA_SIDE_PEER, "the peer's GID entry holds no address",
+	  "give the peer's interface its IP address back"}},
+	{EINVAL,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 {"gid-gone", NCA_SIDE_LOCAL, "the GID entry is gone: its IP address was removed",
+	  "give the interface its IP address back"}},
+	{ENODATA,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 {"gid-gone", NCA_SIDE_LOCAL, "the GID entry is gone: its IP address was removed",
+	  "give the interface its IP address back"}},
+	{ENETUNREACH,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 {"no-route", NCA_SIDE_LOCAL, "no route to the peer over this port's interface",
+	  "set the interface up, or add the route"}},
+	{ENETDOWN,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 {"no-route", NCA_SIDE_LOCAL, "no route to the peer over this port's interface",
+	  "set the interface up, or add the route"}},
+	{ETIMEDOUT,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 {"peer-silent", NCA_SIDE_PATH, "the peer's address does not answer ARP or ND on this rail",
+	  "check the peer's link, the VLAN and whether cables of two rails are swapped"}},
+	{FAILED,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 {"not-connected", NCA_SIDE_LOCAL, "the queue pair cannot be set up",
+	  "see dmesg for the driver's reason"}},
+	{ANY,
+	 FAILED,
+	 ANY,
+	 ANY,
+	 ANY,
+	 0,
+	 ANY,
+	 {"wrong-neighbour", NCA_SIDE_PEER,
+	  "another interface answers for the peer's address (ARP flux, or a duplicate address)",
+	  "set arp_ignore=1 and arp_announce=2 on the peer, or one subnet per rail"}},
+	{ANY,
+	 WC_RETRY_EXC,
+	 ANY,
+	 ANY,
+	 0,
+	 ANY,
+	 ANY,
+	 {"peer-died", NCA_SIDE_NONE, "the peer's process ended; its HCA is not judged",
+	  "see why the process ended"}},
+	{ANY,
+	 WC_RETRY_EXC,
+	 ANY,
+	 1,
+	 ANY,
+	 ANY,
+	 ANY,
+	 {"return-dead", NCA_SIDE_RETURN, "the peer receives, but its answers do not arrive",
+	  "check what the peer sends and this node receives: filters, flow control, cable"}},
+	{ANY,
+	 WC_RETRY_EXC,
+	 ANY,
+	 0,
+	 ANY,
+	 ANY,
+	 ANY,
+	 {"forward-dead", NCA_SIDE_FORWARD, "nothing of what is sent arrives at the peer",
+	  "check what this node sends and the peer receives: filters, flow control, cable"}},
+	{ANY,
+	 WC_RETRY_EXC,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 {"dead", NCA_SIDE_PATH, "no answer comes back",
+	  "check filters, flow control and cables of both ends"}},
+	{ANY,
+	 WC_RNR_RETRY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 {"peer-stalled", NCA_SIDE_NONE, "the peer did not take what arrived in time",
+	  "see whether the peer is overloaded"}},
+	{ANY,
+	 WC_FATAL,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 {"device-fatal", NCA_SIDE_LOCAL, "the HCA has failed", "reset it, see dmesg"}},
+	{ANY,
+	 WC_GENERAL,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 {"device-fatal", NCA_SIDE_LOCAL, "the HCA has failed", "reset it, see dmesg"}},
+	{ANY,
+	 WC_LOC_PROT,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 {"test-fault", NCA_SIDE_NONE, "the test itself is at fault", "report this"}},
+	{ANY,
+	 WC_REM_INV_REQ,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 {"test-fault", NCA_SIDE_NONE, "the test itself is at fault", "report this"}},
+	{ANY,
+	 WC_REM_ACCESS,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 {"test-fault", NCA_SIDE_NONE, "the test itself is at fault", "report this"}},
+	{ANY,
+	 WC_REM_OP,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 {"test-fault", NCA_SIDE_NONE, "the test itself is at fault", "report this"}},
+	{ANY,
+	 WC_FLUSH,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 {"consequence", NCA_SIDE_NONE, "flushed after another error", "see the first error"}},
+	{ANY,
+	 FAILED,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 {"dead", NCA_SIDE_PATH, "no answer comes back",
+	  "check filters, flow control and cables of both ends"}},
+	{ANY,
+	 0,
+	 FAILED,
+	 ANY,
+	 ANY,
+	 ANY,
+	 ANY,
+	 {"mtu-black-hole", NCA_SIDE_FORWARD,
+	  "small messages arrive, large ones do not: something between drops them",
+	  "set the same MTU on ports, bonds and switches"}},
+};
+
+static const struct nca_verdict ok = {"ok", NCA_SIDE_NONE, "works", ""};
+static const struct nca_verdict unheard = {"unheard", NCA_SIDE_NONE, "neither end was heard of",
+					   "see why the nodes do not report"};
+static const struct nca_verdict degraded = {
+	"some-paths-dead", NCA_SIDE_PATH,
+	"some of the queue pairs get through: one port of a bond, or one path of several, is dead",
+	"check each port of the bond and its switch"};
+
+static bool fits(int want, int have)
+{
+	return want == ANY || want == have || (want == FAILED && have > 0);
+}
+
+const struct nca_verdict *nca_verdict_find(const struct nca_ping *p)
+{
+	const struct row *r;
+
+	/* One that is through proves the ends; what the others hit lies between. */
+	if (p->rtr_errno == 0 && p->qps > 1 && p->qps_failed > 0 && p->qps_failed < p->qps)
+		return &degraded;
+	for (r = rows; r < rows + ARRAY_SIZE(rows); r++)
+		if (fits(r->rtr, p->rtr_errno) && fits(r->status, p->status) &&
+		    fits(r->large, p->large) && fits(r->received, p->received) &&
+		    fits(r->alive, p->alive) && fits(r->mac, p->mac_is_peers) &&
+		    fits(r->gid, p->peer_has_gid))
+			return &r->verdict;
+	return p->rtr_errno == 0 && p->status == 0 ? &ok : &unheard;
+}
+
+/* A cause at an end tells more than a direction, a direction more than the path, and an error more
+ * than none. */
+static int weight(const struct nca_verdict *v)
+{
+	switch (v->side) {
+	case NCA_SIDE_LOCAL:
+	case NCA_SIDE_PEER:
+		return 4;
+	case NCA_SIDE_FORWARD:
+	case NCA_SIDE_RETURN:
+		return 3;
+	case NCA_SIDE_PATH:
+		return 2;
+	case NCA_SIDE_NONE:
+		break;
+	}
+	return v != &ok && v != &unheard;
+}
+
+static enum nca_side turned(enum nca_side side)
+{
+	switch (side) {
+	case NCA_SIDE_LOCAL:
+		return NCA_SIDE_PEER;
+	case NCA_SIDE_PEER:
+		return NCA_SIDE_LOCAL;
+	case NCA_SIDE_FORWARD:
+		return NCA_SIDE_RETURN;
+	case NCA_SIDE_RETURN:
+		return NCA_SIDE_FORWARD;
+	default:
+		return side;
+	}
+}
+
+struct nca_verdict nca_verdict_join(const struct nca_ping *a, const struct nca_ping *b)
+{
+	const struct nca_verdict *of_a = a ? nca_verdict_find(a) : &unheard;
+	const struct nca_verdict *of_b = b ? nca_verdict_find(b) : &unheard;
+	struct nca_verdict ret = *of_a;
+
+	if (weight(of_b) > weight(of_a) || of_a == &unheard) {
+		ret = *of_b;
+		ret.side = turned(ret.side);
+	}
+	return ret;
+}
