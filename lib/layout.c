@@ -1,35 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which of the two layouts a step has. */
+#include <nca/contract.h>
 #include <nca/rendezvous.h>
 
 #define NODE_COUNT_UNKNOWN ((size_t)-1)
 
-static const char *const launchers[] = {"torchrun", "accelerate", "deepspeed", "llamafactory-cli"};
-static const char *const modules[] = {"torch.distributed.run", "torch.distributed.launch",
-				      "accelerate.commands.launch"};
-
-/* Is the word at s, of len characters and without its directories, equal to name? */
-static bool is_program(const char *s, size_t len, const char *name)
+/* The word at s, of len characters, without its directories. */
+static const struct nca_contract *find_word(const char *s, size_t len)
 {
-	size_t n = strlen(name);
+	size_t at = len;
 
-	return len >= n && strncmp(s + len - n, name, n) == 0 &&
-	       (len == n || s[len - n - 1] == '/');
+	while (at > 0 && s[at - 1] != '/')
+		at--;
+	return nca_contract_of_program(s + at, len - at);
 }
 
-static const char *match(const char *s, size_t len, const char *const *names, size_t n)
+const struct nca_contract *nca_launcher_find(const char *command)
 {
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (is_program(s, len, names[i]))
-			return names[i];
-	return NULL;
-}
-
-const char *nca_launcher_name(const char *command)
-{
-	const char *found = NULL;
+	const struct nca_contract *found = NULL;
 	bool first = true, module = false;
 
 	/* `env A=1 python3 -u -m torch.distributed.run …`: the launcher is the program, its script,
@@ -38,9 +26,9 @@ const char *nca_launcher_name(const char *command)
 		size_t len = strcspn(command, " ");
 
 		if (module)
-			return match(command, len, modules, ARRAY_SIZE(modules));
+			return find_word(command, len);
 		if (len && (first || command[0] != '-'))
-			found = match(command, len, launchers, ARRAY_SIZE(launchers));
+			found = find_word(command, len);
 		if (!found && len > 3 && command[0] != '-' &&
 		    strncmp(command + len - 3, ".py", 3) == 0)
 			break;
@@ -62,22 +50,34 @@ static enum nca_layout node_layout(const struct nca_node *node, struct nca_pool 
 	if (tasks == 1 && gpus > 1)
 		return NCA_LAYOUT_NODE;
 	if (tasks == 1)
-		return nca_launcher_name(node->launcher) ? NCA_LAYOUT_NODE : NCA_LAYOUT_TASK;
+		return nca_launcher_find(node->launcher) ? NCA_LAYOUT_NODE : NCA_LAYOUT_TASK;
 	if (gpus == 0 || (size_t)tasks == gpus)
 		return NCA_LAYOUT_TASK;
 	*why = nca_pool_printf(pool, "%s has %d tasks for %zu GPUs", node->name, tasks, gpus);
 	return NCA_LAYOUT_NONE;
 }
 
+/* The only layout of a trainer that has but one; else auto. */
+static enum nca_layout trainer_layout(const struct nca_options *opt)
+{
+	const struct nca_contract *c = nca_contract_find(opt->trainer);
+	bool task = c && c->task.state == NCA_CELL_YES, node = c && c->node.state == NCA_CELL_YES;
+
+	if (task == node)
+		return NCA_LAYOUT_AUTO;
+	return task ? NCA_LAYOUT_TASK : NCA_LAYOUT_NODE;
+}
+
 enum nca_layout nca_rendezvous_layout(const struct nca_job *job, const struct nca_options *opt,
 				      struct nca_pool *pool, const char **why)
 {
-	enum nca_layout all = NCA_LAYOUT_NONE;
+	enum nca_layout all = (enum nca_layout)opt->layout;
 	const struct nca_node *node;
 
 	*why = NULL;
-	if (opt->layout != NCA_LAYOUT_AUTO)
-		return opt->layout;
+	all = all == NCA_LAYOUT_AUTO ? trainer_layout(opt) : all;
+	if (all != NCA_LAYOUT_AUTO)
+		return all;
 	NCA_FOREACH(node, job->nodes) {
 		enum nca_layout one = node_layout(node, pool, why);
 

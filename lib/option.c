@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include <nca/contract.h>
 #include <nca/near.h>
 #include <nca/number.h>
 #include <nca/option.h>
@@ -14,7 +15,7 @@ enum kind {
 	NUMBER, /* min to max */
 	PORTS,	/* A-B: two ints */
 	TEXT,	/* NCA_OPTION_TEXT_MAX bytes with its end */
-	SHORT,	/* 32 bytes with its end */
+	TRAINER, /* a name of nca/contract.h, 32 bytes with its end */
 };
 
 struct row {
@@ -45,8 +46,8 @@ static const struct row rows[] = {
 	 .help = "one task per GPU (task) or one launcher per node (node)"},
 	{"nproc", NUMBER, AT(nproc), .value = -1, .min = 1, .max = 1024, .arg = "N",
 	 .help = "workers per node in layout node; default: the visible GPUs"},
-	{"trainer", SHORT, AT(trainer), .arg = "NAME",
-	 .help = "the variables that this trainer reads"},
+	{"trainer", TRAINER, AT(trainer), .arg = "NAME",
+	 .help = "the variables of this trainer (auto); see nccl-autoconf trainers"},
 	{"check", CHOICE, AT(check), .choices = {"", "rdma", "bandwidth", "nccl"},
 	 .value = NCA_CHECK_OFF, .arg = "rdma|bandwidth|nccl",
 	 .help = "preflight before the first task starts"},
@@ -105,7 +106,7 @@ void nca_options_init(struct nca_options *opt)
 
 	memset(opt, 0, sizeof(*opt));
 	for (row = rows; row < rows + ARRAY_SIZE(rows); row++)
-		if (row->kind != TEXT && row->kind != SHORT)
+		if (row->kind != TEXT && row->kind != TRAINER)
 			*int_at(opt, row) = -1;
 	opt->port_last = -1;
 }
@@ -170,13 +171,29 @@ static int set_ports(struct nca_options *opt, const struct row *row, const char 
 static int set_text(struct nca_options *opt, const struct row *row, const char *value,
 		    struct nca_error *err)
 {
-	size_t size = row->kind == SHORT ? sizeof(opt->trainer) : NCA_OPTION_TEXT_MAX;
-
-	if (!value || !value[0] || strlen(value) >= size)
-		return nca_fail(err, -EINVAL, "%s=: takes %s of 1 to %zu characters", row->name,
-				row->arg, size - 1);
+	if (!value || !value[0] || strlen(value) >= NCA_OPTION_TEXT_MAX)
+		return nca_fail(err, -EINVAL, "%s=: takes %s of 1 to %d characters", row->name,
+				row->arg, NCA_OPTION_TEXT_MAX - 1);
 	memcpy((char *)opt + row->offset, value, strlen(value) + 1);
 	return 0;
+}
+
+static int set_trainer(struct nca_options *opt, const char *value, struct nca_error *err)
+{
+	const char *name = value ? value : "";
+	char near[NCA_NEAR_MAX] = "";
+	size_t i;
+
+	if (name[0] && nca_contract_find(name)) {
+		snprintf(opt->trainer, sizeof(opt->trainer), "%s", name);
+		return 0;
+	}
+	for (i = 0; i < nca_contract_count; i++)
+		nca_near_add(name, nca_contracts[i].name, "", near);
+	nca_near_end(near);
+	return nca_fail(err, -EINVAL,
+			"trainer=%s: no such trainer%s; nccl-autoconf trainers lists them", name,
+			near);
 }
 
 static int set_value(struct nca_options *opt, const struct row *row, const char *value,
@@ -189,8 +206,9 @@ static int set_value(struct nca_options *opt, const struct row *row, const char 
 		return set_number(opt, row, value, err);
 	case PORTS:
 		return set_ports(opt, row, value, err);
+	case TRAINER:
+		return set_trainer(opt, value, err);
 	case TEXT:
-	case SHORT:
 		return set_text(opt, row, value, err);
 	case SWITCH:
 		break;
@@ -286,7 +304,7 @@ void nca_options_finish(struct nca_options *opt)
 	if (opt->strict > 0)
 		opt->missing_rail_fail = opt->fallback_fail = 1;
 	for (row = rows; row < rows + ARRAY_SIZE(rows); row++) {
-		if (row->kind == TEXT || row->kind == SHORT || *int_at(opt, row) >= 0)
+		if (row->kind == TEXT || row->kind == TRAINER || *int_at(opt, row) >= 0)
 			continue;
 		*int_at(opt, row) = row->kind == SWITCH ? 0 : row->value;
 	}

@@ -2,54 +2,32 @@
 /* Variables that are set already: by the task's environment, and by the files that NCCL reads. */
 #include <errno.h>
 
+#include <nca/variable.h>
+
 #include "probe_parts.h"
 
 #define CONF_MAX 16384
 
-/* Ours begin like NCCL's, and are none of them. */
-#define OUR_PREFIX "NCCL_AUTOCONF"
-
-static const char *const prefixes[] = {"NCCL_", "GLOO_", "NVSHMEM_", "PET_"};
-
-static const char *const names[] = {
-	"TP_SOCKET_IFNAME", "UCX_NET_DEVICES", "MASTER_ADDR", "MASTER_PORT", "RANK",
-	"LOCAL_RANK",	    "WORLD_SIZE",      "NNODES",      "NODE_RANK",   "NPROC_PER_NODE",
-	"LOCAL_WORLD_SIZE",
-};
-
-static bool is_recorded(const char *key)
-{
-	size_t i;
-
-	if (nca_has_prefix(key, OUR_PREFIX))
-		return false;
-	for (i = 0; i < ARRAY_SIZE(prefixes); i++)
-		if (nca_has_prefix(key, prefixes[i]))
-			return true;
-	for (i = 0; i < ARRAY_SIZE(names); i++)
-		if (streq(key, names[i]))
-			return true;
-	return false;
-}
-
-/* Whoever sets a variable first wins. 1 where it was added. */
+/* Whoever sets a variable first wins. 1 where it was added and is one that we would set. */
 static int add(const struct nca_probe *p, const char *line, size_t len)
 {
-	const char *eq = memchr(line, '=', len);
-	char *key = eq ? nca_pool_strndup(p->pool, line, (size_t)(eq - line)) : NULL;
-	const struct nca_node *node = p->node;
+	char *key, *eq, *copy = nca_pool_strndup(p->pool, line, len);
 	struct nca_pair *pair;
 
-	if (!key)
-		return eq ? -ENOMEM : 0;
-	if (!is_recorded(key) || nca_pairs_get(node->environment, key))
+	if (!copy)
+		return -ENOMEM;
+	eq = strchr(copy, '=');
+	if (!eq || !nca_variable_is_recorded(copy))
+		return 0;
+	key = copy;
+	*eq = '\0';
+	if (nca_pairs_get(p->node->environment, key))
 		return 0;
 	pair = NCA_APPEND(p->pool, p->node->environment);
 	if (!pair)
 		return -ENOMEM;
-	pair->key = key;
-	pair->value = nca_pool_strndup(p->pool, eq + 1, len - (size_t)(eq + 1 - line));
-	return pair->value ? 1 : -ENOMEM;
+	*pair = (struct nca_pair){key, eq + 1};
+	return nca_variable_may_set(key);
 }
 
 /* As NCCL reads them (src/misc/param.cc setEnvFile): a line is a name, "=" and the value, with

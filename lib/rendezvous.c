@@ -1,156 +1,81 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the workers meet: address, port, and the variables of the layout. */
+/* Where the workers meet: address, port, and whose variables say so. */
 #include <errno.h>
-#include <stdio.h>
 
 #include <nca/number.h>
-#include <nca/rendezvous.h>
+#include <nca/variable.h>
 
-/* One variable of a layout. Slurm's variable is copied by each task; a text is made per node by
- * fill(). */
-struct variable {
-	const char *name;
-	enum { FROM_SLURM, ADDRESS, PORT, WORLD, LOCAL_WORLD, NODES, NODE_RANK, NPROC } value;
-	const char *slurm;
-};
+#include "rendezvous_parts.h"
 
-/* What a torch `env://` worker reads, and its siblings (torch/distributed/rendezvous.py). */
-static const struct variable task_variables[] = {
-	{"RANK", FROM_SLURM, "SLURM_PROCID"}, {"LOCAL_RANK", FROM_SLURM, "SLURM_LOCALID"},
-	{"WORLD_SIZE", WORLD, NULL},	      {"LOCAL_WORLD_SIZE", LOCAL_WORLD, NULL},
-	{"MASTER_ADDR", ADDRESS, NULL},	      {"MASTER_PORT", PORT, NULL},
-};
-
-/*
- * What torchrun reads (torch/distributed/run.py: PET_ and the option's name) and what
- * LLaMA-Factory, ms-swift, composer and scripts that call a launcher read. RANK and its siblings
- * would make a launcher take itself for a started worker.
- */
-static const struct variable node_variables[] = {
-	{"PET_NNODES", NODES, NULL},	     {"PET_NODE_RANK", NODE_RANK, NULL},
-	{"PET_NPROC_PER_NODE", NPROC, NULL}, {"PET_MASTER_ADDR", ADDRESS, NULL},
-	{"PET_MASTER_PORT", PORT, NULL},     {"NNODES", NODES, NULL},
-	{"NODE_RANK", NODE_RANK, NULL},	     {"NPROC_PER_NODE", NPROC, NULL},
-	{"MASTER_ADDR", ADDRESS, NULL},	     {"MASTER_PORT", PORT, NULL},
-};
-
-struct context {
-	const struct nca_job *job;
-	const struct nca_options *opt;
-	struct nca_plan *plan;
-	struct nca_pool *pool;
-};
-
-static int world_size(const struct nca_job *job)
+/* A script may start what a variable is for. */
+static const struct nca_contract *recognize(const struct nca_node *node)
 {
-	const struct nca_node *node;
-	int sum = 0;
+	const struct nca_contract *c, *program = nca_launcher_find(node->launcher);
 
-	NCA_FOREACH(node, job->nodes) {
-		if (node->tasks_per_node < 1)
-			return -1;
-		sum += node->tasks_per_node;
-	}
-	return sum;
+	for (c = nca_contracts; c < nca_contracts + nca_contract_count; c++)
+		if (c->setting &&
+		    nca_same(nca_pairs_get(node->environment, c->setting), c->value) &&
+		    (!program || streq(c->programs, program->programs)))
+			return c;
+	return program ? program : nca_contracts;
 }
 
-static int nproc(const struct context *c, const struct nca_node *node)
+static bool is_named(const struct nca_options *opt)
 {
-	if (c->opt->nproc > 0)
-		return c->opt->nproc;
-	return node->gpus.n > 0 ? (int)node->gpus.n : 1;
+	return opt->trainer[0] && !streq(opt->trainer, nca_contracts->name);
 }
 
-/* -1: unknown, so not set. */
-static int number_of(const struct context *c, const struct variable *v, size_t i)
+static int say_unclear(const struct nca_meeting *m, const char *why)
 {
-	const struct nca_node *node = &c->job->nodes.v[i];
-
-	switch (v->value) {
-	case PORT:
-		return c->plan->rendezvous->master_port;
-	case WORLD:
-		return world_size(c->job);
-	case LOCAL_WORLD:
-		return node->tasks_per_node;
-	case NODES:
-		return c->job->nnodes;
-	case NODE_RANK:
-		return (int)i;
-	case NPROC:
-		return nproc(c, node);
-	default:
-		return -1;
-	}
-}
-
-static int add(const struct context *c, const struct variable *v, size_t i)
-{
-	struct nca_plan_node *node = &c->plan->nodes.v[i];
-	const char *value = v->value == FROM_SLURM ? v->slurm : c->plan->rendezvous->master_addr;
-	struct nca_pair *pair;
-
-	if (v->value != FROM_SLURM && v->value != ADDRESS) {
-		int number = number_of(c, v, i);
-
-		if (number < 0)
-			return 0;
-		value = nca_pool_printf(c->pool, "%d", number);
-	}
-	if (nca_pairs_get(c->job->nodes.v[i].environment, v->name))
+	if (!why)
 		return 0;
-	pair = v->value == FROM_SLURM ? NCA_APPEND(c->pool, node->task_env)
-				      : NCA_APPEND(c->pool, node->env);
-	if (!pair || !value)
-		return -ENOMEM;
-	pair->key = nca_pool_strdup(c->pool, v->name);
-	pair->value = nca_pool_strdup(c->pool, value);
-	return pair->key && pair->value ? 0 : -ENOMEM;
+	return nca_plan_warn(m->plan, m->pool, "layout-unclear", NULL,
+			     "%s: no rendezvous variables are set; layout=task (one worker per "
+			     "task) or layout=node (a launcher per node) says which are wanted",
+			     why);
 }
 
-static int add_all(const struct context *c, const struct variable *v, size_t n)
+static int say_unsupported(const struct nca_meeting *m)
 {
-	size_t i, k;
-	int rc = 0;
-
-	for (i = 0; i < c->plan->nodes.n; i++)
-		for (k = 0; !rc && k < n; k++)
-			rc = add(c, &v[k], i);
-	return rc;
+	return nca_plan_warn(
+		m->plan, m->pool, "trainer-layout", NULL,
+		"trainer=%s takes no rendezvous from %s: none is set; %s", m->contract->name,
+		m->layout == NCA_LAYOUT_TASK ? "one task per worker" : "one task per node",
+		m->cell->how);
 }
 
-static int add_layout(const struct context *c)
+static int fill_layout(struct nca_meeting *m)
 {
-	struct nca_rendezvous *r = c->plan->rendezvous;
+	int rc;
+
+	m->contract = m->named ? nca_contract_find(m->opt->trainer) : NULL;
+	m->contract = m->contract ? m->contract : recognize(m->job->nodes.v);
+	m->cell = nca_contract_cell(m->contract, m->layout);
+	if (m->named && m->cell->state != NCA_CELL_YES)
+		return m->cell->state == NCA_CELL_NO ? say_unsupported(m) : 0;
+	m->plan->rendezvous->layout = m->layout == NCA_LAYOUT_TASK ? "task" : "node";
+	nca_meeting_list(m);
+	rc = nca_meeting_fill(m);
+	rc = rc ? rc : nca_conflicts_warn(m);
+	return rc ? rc : nca_master_check(m);
+}
+
+static int add_layout(struct nca_meeting *m)
+{
+	struct nca_rendezvous *r = m->plan->rendezvous;
 	const char *why;
-	int rc = 0;
 
 	r->layout = "none";
-	if (c->opt->inject == NCA_INJECT_NET || !r->master_addr || r->master_port < 0)
+	if (m->opt->inject == NCA_INJECT_NET || !r->master_addr || r->master_port < 0)
 		return 0;
-	switch (nca_rendezvous_layout(c->job, c->opt, c->pool, &why)) {
-	case NCA_LAYOUT_TASK:
-		r->layout = "task";
-		return add_all(c, task_variables, ARRAY_SIZE(task_variables));
-	case NCA_LAYOUT_NODE:
-		r->layout = "node";
-		return add_all(c, node_variables, ARRAY_SIZE(node_variables));
-	default:
-		if (why)
-			rc = nca_plan_warn(
-				c->plan, c->pool, "layout-unclear", NULL,
-				"%s: no rendezvous variables are set; layout=task (one worker per "
-				"task) or "
-				"layout=node (a launcher per node) says which are wanted",
-				why);
-		return rc;
-	}
+	m->layout = nca_rendezvous_layout(m->job, m->opt, m->pool, &why);
+	return m->layout == NCA_LAYOUT_NONE ? say_unclear(m, why) : fill_layout(m);
 }
 
-static int choose_port(const struct context *c, const struct nca_node *first)
+static int choose_port(const struct nca_meeting *m, const struct nca_node *first)
 {
 	const char *set = nca_pairs_get(first->environment, "MASTER_PORT");
-	struct nca_rendezvous *r = c->plan->rendezvous;
+	struct nca_rendezvous *r = m->plan->rendezvous;
 	unsigned int port;
 
 	if (set && !nca_parse_u32(set, 1, 65535, &port)) {
@@ -160,21 +85,22 @@ static int choose_port(const struct context *c, const struct nca_node *first)
 	if (set) {
 		r->master_port = -1;
 		return nca_plan_warn(
-			c->plan, c->pool, "master-port-bad", first->name,
+			m->plan, m->pool, "master-port-bad", first->name,
 			"MASTER_PORT=%s is set and is no port; unset it, or set 1024 to 65535",
 			set);
 	}
-	r->master_port = nca_rendezvous_port(first, c->opt, c->job->id);
+	r->master_port = nca_rendezvous_port(first, m->opt, m->job->id);
 	if (r->master_port >= 0)
 		return 0;
-	return nca_plan_warn(c->plan, c->pool, "no-port", first->name,
+	return nca_plan_warn(m->plan, m->pool, "no-port", first->name,
 			     "no three free ports in a row for the rendezvous; widen rdzv-ports=");
 }
 
 int nca_rendezvous_plan(const struct nca_job *job, const struct nca_options *opt,
 			struct nca_plan *plan, struct nca_pool *pool, struct nca_error *err)
 {
-	const struct context c = {job, opt, plan, pool};
+	struct nca_meeting m = {
+		.job = job, .opt = opt, .plan = plan, .pool = pool, .named = is_named(opt)};
 	const struct nca_node *first = job->nodes.v;
 	const char *set = nca_pairs_get(first->environment, "MASTER_ADDR");
 	struct nca_rendezvous *r = nca_pool_alloc(pool, sizeof(*r));
@@ -186,8 +112,8 @@ int nca_rendezvous_plan(const struct nca_job *job, const struct nca_options *opt
 	r->master_addr = set ? (char *)set : plan->nodes.v[0].socket_addr;
 	if (!r->master_addr && job->nnodes == 1)
 		r->master_addr = "127.0.0.1";
-	rc = choose_port(&c, first);
+	rc = choose_port(&m, first);
 	if (!rc)
-		rc = add_layout(&c);
+		rc = add_layout(&m);
 	return rc ? nca_fail(err, rc, "out of memory") : 0;
 }

@@ -8,49 +8,9 @@
 
 #include <nca/number.h>
 #include <nca/start.h>
+#include <nca/variable.h>
 
 #include "plugin.h"
-
-/* Variables that a rule, a check or the layout reads; the rest of the user's environment is not
- * ours to see. */
-static const char *const prefixes[] = {
-	"NCCL_",
-	"GLOO_",
-	"TP_SOCKET_IFNAME=",
-	"UCX_NET_DEVICES=",
-	"NVSHMEM_",
-	"MASTER_",
-	"RANK=",
-	"WORLD_SIZE=",
-	"LOCAL_RANK=",
-	"LOCAL_WORLD_SIZE=",
-	"PET_",
-	"NNODES=",
-	"NODE_RANK=",
-	"NPROC_PER_NODE=",
-	"SUBMITIT_",
-	"FORCE_TORCHRUN=",
-	"CUDA_VISIBLE_DEVICES=",
-	"ROCR_VISIBLE_DEVICES=",
-	"SLURM_STEP_",
-	"SLURM_JOB_ID=",
-	"SLURM_JOB_GPUS=",
-	"SLURM_GPUS_ON_NODE=",
-	"SLURM_RLIMIT_MEMLOCK=",
-	"SLURM_SRUN_COMM_HOST=",
-	"SLURMD_NODENAME=",
-	"HOME=", /* of ~/.nccl.conf */
-};
-
-static bool is_passed(const char *assignment)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(prefixes); i++)
-		if (nca_has_prefix(assignment, prefixes[i]))
-			return true;
-	return false;
-}
 
 /*
  * What an outer step gave the task that called srun or sbatch must not look as if the user had set
@@ -63,7 +23,7 @@ static void forget_outer_step(spank_t sp)
 	if (spank_getenv(sp, NCA_MARKER_VARIABLE, list, sizeof(list)) != ESPANK_SUCCESS)
 		return;
 	while ((name = strsep(&rest, ",")))
-		if (nca_task_may_set(name))
+		if (nca_variable_may_set(name))
 			spank_unsetenv(sp, name);
 	spank_unsetenv(sp, NCA_MARKER_VARIABLE);
 }
@@ -128,7 +88,7 @@ static int fill(spank_t sp, struct nca_mailbox *box, const char *hub)
 	rc = rc ? rc : add_number(box, &used, NCA_AGENT_TASKS, ntasks);
 	rc = rc ? rc : add_number(box, &used, NCA_AGENT_FIRST, first_task(sp));
 	for (; !rc && env && *env; env++)
-		if (is_passed(*env))
+		if (nca_variable_is_passed(*env))
 			rc = nca_record_add(box->in, sizeof(box->in), &used, NCA_AGENT_ENV, *env);
 	return rc;
 }

@@ -74,10 +74,6 @@ int nca_watcher_start(const struct nca_spawn *spawn, const struct nca_hub_addres
 /* Ends watcher and agent, if they have not ended. */
 void nca_watcher_end(void);
 
-/* Is this a variable that we may set for a task, or take away again? A fixed list: nothing like
- * LD_PRELOAD. */
-bool nca_task_may_set(const char *name);
-
 /* A task, just before it starts its program. Returns 0, or -1: the task must not run. */
 int nca_task_start(spank_t sp);
 

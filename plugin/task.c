@@ -4,46 +4,11 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
+#include <nca/variable.h>
+
 #include "plugin.h"
 
 #define VALUE_MAX 8192
-
-static const char *const allowed[] = {
-	"NCCL_",
-	"GLOO_SOCKET_IFNAME",
-	"TP_SOCKET_IFNAME",
-	"NVSHMEM_",
-	"RCCL_",
-	"UCX_",
-	"FI_",
-	"MASTER_ADDR",
-	"MASTER_PORT",
-	"RANK",
-	"LOCAL_RANK",
-	"WORLD_SIZE",
-	"LOCAL_WORLD_SIZE",
-	"PET_",
-	"NNODES",
-	"NODE_RANK",
-	"NPROC_PER_NODE",
-};
-
-bool nca_task_may_set(const char *name)
-{
-	size_t i;
-
-	/* What the user says to us, and our own marker. */
-	if (nca_has_prefix(name, NCA_OPTION_VARIABLE))
-		return false;
-	for (i = 0; i < ARRAY_SIZE(allowed); i++) {
-		size_t n = strlen(allowed[i]);
-
-		if (allowed[i][n - 1] == '_' ? nca_has_prefix(name, allowed[i])
-					     : streq(name, allowed[i]))
-			return true;
-	}
-	return false;
-}
 
 /* Appends to the list of what was set; one that does not fit is only not listed. */
 static void mark(char *list, size_t size, const char *name)
@@ -60,7 +25,7 @@ static void set(spank_t sp, const char *record, char *marked, size_t size)
 	char name[NCA_TASK_NAME_MAX], value[VALUE_MAX];
 	const char *text = nca_task_assignment(record, name);
 
-	if (!text || !nca_task_may_set(name) || strlen(text) >= sizeof(value))
+	if (!text || !nca_variable_may_set(name) || strlen(text) >= sizeof(value))
 		return;
 	if (record[0] != NCA_TASK_COPY)
 		snprintf(value, sizeof(value), "%s", text);

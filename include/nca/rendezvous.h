@@ -7,24 +7,25 @@
 
 #include <nca/plan.h>
 
+struct nca_contract;
+
 /*
  * The layout that the step's shape shows, the same for all nodes; NCA_LAYOUT_NONE where it shows
  * none or is unknown.
  *
- * opt->layout decides where it is not auto. Else, per node: tasks = GPUs > 1: task; one task and
- * more than one GPU: node; one task and at most one GPU: node if the program is a launcher
- * (nca_launcher_name()), else task; several tasks and no GPUs: task; anything else, and nodes that
- * differ: none, and *why says why.
+ * opt->layout decides where it is not auto, then a trainer= that has only one layout. Else, per
+ * node: tasks = GPUs > 1: task; one task and more than one GPU: node; one task and at most one GPU:
+ * node if the program is a launcher (nca_launcher_find()), else task; several tasks and no GPUs:
+ * task; anything else, and nodes that differ: none, and *why says why.
  */
 enum nca_layout nca_rendezvous_layout(const struct nca_job *job, const struct nca_options *opt,
 				      struct nca_pool *pool, const char **why);
 
 /*
- * The word of a command line that makes it a launcher (it starts the workers itself), or NULL:
- * torchrun, accelerate, deepspeed, llamafactory-cli, python -m torch.distributed.run and .launch,
- * with or without a path.
+ * The row of the contract to whose programs a word of the command line belongs, with or without a
+ * path, or a module after python's -m: it starts the workers itself. NULL: no launcher is seen.
  */
-const char *nca_launcher_name(const char *command);
+const struct nca_contract *nca_launcher_find(const char *command);
 
 /*
  * A port for the rendezvous on a node, of which the two after it are free too as far as the node's
@@ -37,9 +38,10 @@ int nca_rendezvous_port(const struct nca_node *node, const struct nca_options *o
 			const char *seed);
 
 /*
- * Fills plan->rendezvous and, if opt->inject wants it, adds the variables of the layout to every
- * node: env for those that all tasks of a node share, task_env for those that differ. MASTER_ADDR
- * and MASTER_PORT that somebody has set are kept. Needs plan->nodes with socket_addr. -ENOMEM.
+ * Fills plan->rendezvous and, if opt->inject wants it, adds the variables of the trainer's contract
+ * to every node: env for those that all tasks of a node share, task_env for those that differ.
+ * What somebody has set is kept; where it breaks the layout a warning says so, with the remedy.
+ * Needs plan->nodes with socket_addr. -ENOMEM.
  */
 int nca_rendezvous_plan(const struct nca_job *job, const struct nca_options *opt,
 			struct nca_plan *plan, struct nca_pool *pool, struct nca_error *err);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
 
+#include <nca/contract.h>
 #include <nca/rendezvous.h>
 
 struct command {
 	const char *name;
-	const char *launcher;
+	const char *launcher; /* its row */
 };
 
 static const struct command commands[] = {
@@ -13,9 +14,11 @@ static const struct command commands[] = {
 	{"/opt/venv/bin/torchrun --nnodes 2 train.py", "torchrun"},
 	{"accelerate launch train.py", "accelerate"},
 	{"deepspeed train.py", "deepspeed"},
-	{"llamafactory-cli train x.yaml", "llamafactory-cli"},
-	{"python -m torch.distributed.run train.py", "torch.distributed.run"},
-	{"python3 -u -m torch.distributed.launch train.py", "torch.distributed.launch"},
+	{"llamafactory-cli train x.yaml", "llamafactory"},
+	{"python -m torch.distributed.run train.py", "torchrun"},
+	{"python3 -u -m torch.distributed.launch train.py", "torchrun"},
+	{"python -m accelerate.commands.launch train.py", "accelerate"},
+	{"composer train.py", "composer"},
 	{"python3 /usr/bin/torchrun train.py", "torchrun"},
 	{"env A=1 torchrun train.py", "torchrun"},
 	{"python train.py", NULL},
@@ -31,10 +34,10 @@ static const struct command commands[] = {
 static void check_command(void **state)
 {
 	const struct command *r = *state;
-	const char *got = nca_launcher_name(r->name);
+	const struct nca_contract *got = nca_launcher_find(r->name);
 
 	if (r->launcher)
-		assert_string_equal(got, r->launcher);
+		assert_string_equal(got->name, r->launcher);
 	else
 		assert_null(got);
 }

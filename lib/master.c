@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A MASTER_ADDR of the user's: is it where the nodes meet? */
+#include <errno.h>
+
+#include <nca/addr.h>
+
+#include "rendezvous_parts.h"
+
+/* The name of an interface that has the address, NULL where none has. */
+static const char *find_interface(const struct nca_node *node, const struct nca_ip *ip)
+{
+	const struct nca_link *link;
+	const struct nca_addr *a;
+	struct nca_ip have;
+
+	NCA_FOREACH(link, node->interfaces)
+		NCA_FOREACH(a, link->addresses)
+			if (!nca_ip_parse(a->addr, &have) && !nca_ip_compare(&have, ip))
+				return link->name;
+	return NULL;
+}
+
+/* Is it the name of the node, with or without a domain, as `scontrol show hostnames` gives it? */
+static bool is_name_of(const char *text, const struct nca_node *node)
+{
+	size_t n = strlen(node->name);
+
+	return strncmp(text, node->name, n) == 0 && (!text[n] || text[n] == '.');
+}
+
+/* -EINVAL: a name, of which nobody knows where it leads. */
+static int read_address(const struct nca_node *first, const char *set, struct nca_ip *ret)
+{
+	if (!nca_ip_parse(set, ret))
+		return 0;
+	if (!first->hostname_resolves_to || !is_name_of(set, first))
+		return -EINVAL;
+	return nca_ip_parse(first->hostname_resolves_to, ret);
+}
+
+static int warn(const struct nca_meeting *m, const char *set, const char *what)
+{
+	const struct nca_plan_node *first = m->plan->nodes.v;
+
+	if (!what)
+		return -ENOMEM;
+	return nca_plan_warn(m->plan, m->pool, "env-master-addr", NULL,
+			     "MASTER_ADDR=%s %s; the nodes meet at %s (%s). Unset it", set, what,
+			     first->socket_addr, first->socket_ifname);
+}
+
+int nca_master_check(const struct nca_meeting *m)
+{
+	const struct nca_node *first = m->job->nodes.v;
+	const struct nca_plan_node *plan = m->plan->nodes.v;
+	const char *set = nca_pairs_get(first->environment, "MASTER_ADDR"), *ifname;
+	struct nca_ip ip;
+
+	if (!set || !plan->socket_addr || read_address(first, set, &ip))
+		return 0;
+	if (nca_ip_is_loopback(&ip))
+		return warn(m, set, "leads every node to itself");
+	ifname = find_interface(first, &ip);
+	if (!ifname)
+		return warn(m, set,
+			    nca_pool_printf(m->pool, "is no address of %s, where task 0 runs",
+					    first->name));
+	if (nca_same(ifname, plan->socket_ifname))
+		return 0;
+	return warn(m, set, nca_pool_printf(m->pool, "is on %s of %s", ifname, first->name));
+}
