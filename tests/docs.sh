@@ -26,11 +26,19 @@ missing()
 	done
 }
 
-echo 1..3
+echo 1..4
 
-help=$("${NCCL_AUTOCONF:-wrapper/nccl-autoconf}" --help)
+program=${NCCL_AUTOCONF:-wrapper/nccl-autoconf}
+help=$("$program" --help)
 check 'every word' "$(echo "$help" | sed '1,/^words of LIST/d' | sed -n 's/^  \([a-z-]*\).*/\1/p' | missing)"
 check 'every command' "$(echo "$help" | sed -n '/^commands:/,/^$/s/^  \([a-z]*\).*/\1/p' | missing)"
 check 'every code' "$(cat "$src"/lib/*.c "$src"/wrapper/*.c | tr -d '\n' |
-	grep -oE '(nca_step_warn|nca_plan_warn)\([^";]*"[a-z-]+"|warning [a-z-]+:' |
+	grep -oE '(nca_step_warn|nca_plan_warn)\([^";]*"[a-z-]+"|warning [a-z-]+:|\{"[a-z-]+",[[:space:]]*NCA_LAYOUT_' |
 	grep -oE '"[a-z-]+"|warning [a-z-]+' | sed 's/^warning //; s/"//g' | sort -u | missing)"
+
+# Prints the lines of standard input that the page's listing does not have at this place.
+unlisted()
+{
+	sed -n '/^TRAINERS$/,/^MESSAGES$/s/^    //p' "$page" | diff - /dev/fd/3 3<&0 | sed -n 's/^[<>] //p'
+}
+check 'the listing of trainers' "$("$program" trainers | grep . | unlisted)"

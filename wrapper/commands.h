@@ -15,6 +15,7 @@ int cmd_run(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_snapshot(int argc, char **argv);
 int cmd_srun(int argc, char **argv);
+int cmd_trainers(int argc, char **argv);
 
 /* "nccl-autoconf: text" and a line end on standard error, in one write; "\r\n" while the terminal
  * there is raw. */

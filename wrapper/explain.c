@@ -41,11 +41,10 @@ static size_t fitting(const char *text, size_t width)
 	return n ? n : strlen(text);
 }
 
-/* Prints text from column `at` on, continued in column `indent` of the next lines. */
-static void print_wrapped(FILE *out, const char *text, size_t at, size_t indent)
+void nca_explain_wrapped(FILE *out, const char *text, size_t at, size_t indent, size_t columns)
 {
 	while (*text) {
-		size_t width = at + COLUMN_MIN > COLUMNS ? COLUMN_MIN : COLUMNS - at;
+		size_t width = at + COLUMN_MIN > columns ? COLUMN_MIN : columns - at;
 		size_t n = fitting(text, width), shown = n;
 
 		while (shown && text[n] && text[shown - 1] == ' ')
@@ -56,6 +55,11 @@ static void print_wrapped(FILE *out, const char *text, size_t at, size_t indent)
 		if (*text)
 			fprintf(out, "%*s", (int)indent, "");
 	}
+}
+
+static void print_wrapped(FILE *out, const char *text, size_t at, size_t indent)
+{
+	nca_explain_wrapped(out, text, at, indent, COLUMNS);
 }
 
 struct widths {

@@ -20,6 +20,10 @@ void nca_explain_line(FILE *out, const char *line);
 void nca_explain_warnings(FILE *out, const struct nca_plan *plan, bool wrap, struct nca_pool *pool);
 void nca_explain_nodes(FILE *out, const struct nca_plan *plan, struct nca_pool *pool);
 
+/* Prints text from column `at` on, continued in column `indent` of the next lines, in so many
+ * columns. */
+void nca_explain_wrapped(FILE *out, const char *text, size_t at, size_t indent, size_t columns);
+
 /* One warning as one line, without prefix: "warning CODE: NODE text". NULL when memory is short. */
 char *nca_explain_warning(const struct nca_warning *w, struct nca_pool *pool);
 

@@ -28,6 +28,8 @@ static const struct command commands[] = {
 	 "in a batch script: variables for a launcher that it starts itself"},
 	{"hostfile", cmd_hostfile, "[--format=deepspeed|openmpi|mpich]",
 	 "in a batch script: the nodes and their GPUs, for such a launcher"},
+	{"trainers", cmd_trainers, "[--json] [NAME...]",
+	 "the values of trainer= and what each of them sets"},
 	{"hub", cmd_hub, "", NULL},
 	{"agent", cmd_agent, "", NULL},
 };

@@ -35,7 +35,7 @@ struct nca_options {
 	int layout; /* enum nca_layout */
 	int nproc;
 	char trainer[32]; /* a name of nca/contract.h; "": auto */
-	int check; /* enum nca_check */
+	int check;	  /* enum nca_check */
 	int missing_rail_fail, min_rails, fallback_fail, strict;
 	int broadcast; /* enum nca_broadcast */
 	int quiet, explain;

@@ -57,7 +57,7 @@ static const struct row rows[] = {
 	{"asked, one task and a GPU in the program's words", ASKED(1, 1), NOTHING,
 	 CMDLINE("a\0--gpus=2")},
 	{"asked, one task and a layout", .option = "layout=task", .nnodes = 1, .ntasks = 1, STARTS},
-	{"asked, one task and a trainer", .option = "trainer=x", .nnodes = 1, .ntasks = 1, STARTS},
+	{"asked, one task and a trainer", .option = "trainer=torch", .nnodes = 1, .ntasks = 1, STARTS},
 	{"asked in the environment", .nnodes = 2, .ntasks = 2, STARTS, .env = {"NCCL_AUTOCONF=on"}},
 	{"asked in the environment without a word", .nnodes = 2, .ntasks = 2, NOTHING,
 	 .env = {"NCCL_AUTOCONF="}},

@@ -57,6 +57,17 @@ static const struct row rows[] = {
 	{"port 1023", NULL, NULL, "rdzv-ports=1023-2000", -EINVAL, "two ports", OFF},
 	{"helper from a user", NULL, NULL, "helper=/tmp/x", -EPERM, "only in plugstack.conf", OFF},
 	{"default from a user", NULL, NULL, "default=on", -EPERM, "only in plugstack.conf", OFF},
+	{"trainer", NULL, NULL, "trainer=jax", 0, NULL, ON},
+	{"trainer of a longer name", NULL, NULL, "trainer=llamafactory-0.9.0", 0, NULL, ON},
+	{"trainer auto", NULL, NULL, "trainer=auto", 0, NULL, ON},
+	{"near trainer", NULL, NULL, "trainer=torchrn", -EINVAL, "did you mean torch or torchrun?",
+	 OFF},
+	{"beginning of a trainer", NULL, NULL, "trainer=llama", -EINVAL,
+	 "llamafactory or llamafactory-0.9.0?", OFF},
+	{"far trainer", NULL, NULL, "trainer=zzzzz", -EINVAL, "no such trainer; nccl-autoconf",
+	 OFF},
+	{"no trainer", NULL, NULL, "trainer=", -EINVAL, "no such trainer", OFF},
+	{"trainer without value", NULL, NULL, "trainer", -EINVAL, "no such trainer", OFF},
 	{"empty text", NULL, NULL, "save=", -EINVAL, "1 to 255", OFF},
 };
 
