@@ -97,8 +97,8 @@ const struct nca_contract nca_contracts[] = {
 		.known = "the layout",
 		.task = {WITH(worker, master), .never = "TORCHELASTIC_USE_AGENT_STORE",
 			 .source = ENV_RENDEZVOUS},
-		.node = {.how = "a worker per task: --ntasks-per-node= as many as GPUs, or "
-				"torchrun",
+		.node = {.note = "a worker per task: --ntasks-per-node= as many as GPUs, or "
+				 "torchrun",
 			 .source = ENV_RENDEZVOUS},
 	},
 	{
@@ -106,10 +106,10 @@ const struct nca_contract nca_contracts[] = {
 		.title = "torchrun with its static rendezvous, the default",
 		.programs = "torchrun torch.distributed.run torch.distributed.launch",
 		.known = "the program",
-		.task = {.how = "torchrun starts the workers: --ntasks-per-node=1",
+		.task = {.note = "torchrun starts the workers: --ntasks-per-node=1",
 			 .source = TORCHRUN},
 		.node = {WITH(pet), .never = "PET_STANDALONE PET_RDZV_BACKEND PET_RDZV_ENDPOINT",
-			 .how = "torchrun train.py", .source = TORCHRUN},
+			 .start = "torchrun train.py", .source = TORCHRUN},
 	},
 	{
 		.name = "torchrun-c10d",
@@ -118,9 +118,9 @@ const struct nca_contract nca_contracts[] = {
 		.setting = "PET_RDZV_BACKEND",
 		.value = "c10d",
 		.known = "PET_RDZV_BACKEND=c10d",
-		.task = {.how = "torchrun starts the workers: --ntasks-per-node=1",
+		.task = {.note = "torchrun starts the workers: --ntasks-per-node=1",
 			 .source = TORCHRUN},
-		.node = {WITH(pet_c10d), .never = "PET_STANDALONE", .how = "torchrun train.py",
+		.node = {WITH(pet_c10d), .never = "PET_STANDALONE", .start = "torchrun train.py",
 			 .source = "torch/distributed/run.py; elastic/rendezvous/"
 				   "c10d_rendezvous_backend.py create_backend"},
 	},
@@ -129,11 +129,11 @@ const struct nca_contract nca_contracts[] = {
 		.title = "PyTorch Lightning, Fabric",
 		.known = "the layout",
 		.task = {WITH(master), .never = "TORCHELASTIC_RUN_ID",
-			 .how = "srun needs --ntasks-per-node; Slurm's variables say the rest",
+			 .note = "srun needs --ntasks-per-node; Slurm's variables say the rest",
 			 .source = "fabric/plugins/environments/slurm.py SLURMEnvironment"},
 		.node = {WITH(node_rank, master), .never = RANKS,
-			 .how = "only where Slurm is not detected: "
-				"plugins=[LightningEnvironment()]",
+			 .note = "only where Slurm is not detected: "
+				 "plugins=[LightningEnvironment()]",
 			 .source = "fabric/plugins/environments/lightning.py LightningEnvironment"},
 	},
 	{
@@ -141,14 +141,13 @@ const struct nca_contract nca_contracts[] = {
 		.title = "Hugging Face accelerate: the script itself, or accelerate launch",
 		.programs = "accelerate accelerate.commands.launch",
 		.known = "the program, or the layout",
-		.task = {WITH(worker, master), .how = "python train.py",
-			 .source = "accelerate/state.py PartialState"},
+		.task = {WITH(worker, master), .source = "accelerate/state.py PartialState"},
 		.node = {WITH(nodes, master), .never = RANKS " PET_RDZV_CONF PET_RDZV_ID",
-			 .how = "sh -c 'accelerate launch --multi_gpu --num_machines $NNODES "
-				"--machine_rank $NODE_RANK --num_processes $((NNODES * "
-				"NPROC_PER_NODE)) "
-				"--main_process_ip $MASTER_ADDR --main_process_port $MASTER_PORT "
-				"train.py'",
+			 .start = "sh -c 'accelerate launch --multi_gpu --num_machines $NNODES "
+				  "--machine_rank $NODE_RANK --num_processes $((NNODES * "
+				  "NPROC_PER_NODE)) "
+				  "--main_process_ip $MASTER_ADDR --main_process_port $MASTER_PORT "
+				  "train.py'",
 			 .source = "accelerate/utils/launch.py _filter_args; commands/launch.py"},
 	},
 	{
@@ -156,23 +155,23 @@ const struct nca_contract nca_contracts[] = {
 		.title = "DeepSpeed: the script itself, or deepspeed --no_ssh",
 		.programs = "deepspeed",
 		.known = "the program, or the layout",
-		.task = {WITH(worker, master), .how = "python train.py",
-			 .source = "deepspeed/comm/comm.py init_distributed"},
+		.task = {WITH(worker, master), .source = "deepspeed/comm/comm.py init_distributed"},
 		.node = {WITH(nodes, master), .never = RANKS,
-			 .how = "sh -c 'deepspeed --hostfile FILE --no_ssh --node_rank $NODE_RANK "
-				"--master_addr $MASTER_ADDR --master_port $MASTER_PORT train.py'",
+			 .start =
+				 "sh -c 'deepspeed --hostfile FILE --no_ssh --node_rank $NODE_RANK "
+				 "--master_addr $MASTER_ADDR --master_port $MASTER_PORT train.py'",
 			 .source = "deepspeed/launcher/runner.py main"},
 	},
 	{
 		.name = "deepspeed-pdsh",
 		.title = "deepspeed --hostfile over pdsh, openmpi, mpich",
 		.task = {.state = NCA_CELL_NETWORK,
-			 .how = "started once, in the batch script: it starts the other nodes "
-				"itself",
+			 .note = "started once, in the batch script: it starts the other nodes "
+				 "itself",
 			 .source = "deepspeed/launcher/runner.py main, multinode_runner.py"},
 		.node = {.state = NCA_CELL_NETWORK,
-			 .how = "started once, in the batch script: it starts the other nodes "
-				"itself",
+			 .note = "started once, in the batch script: it starts the other nodes "
+				 "itself",
 			 .source = "deepspeed/launcher/runner.py main, multinode_runner.py"},
 	},
 	{
@@ -181,23 +180,25 @@ const struct nca_contract nca_contracts[] = {
 		.programs = "llamafactory-cli",
 		.known = "the program",
 		.task = {WITH(worker, master), .never = LAUNCH " USE_MCA USE_MEGATRON_BRIDGE",
-			 .how = "each task sees one GPU: --gpus-per-task=1",
+			 .start = "llamafactory-cli train FILE.yaml",
+			 .note = "each task sees one GPU: --gpus-per-task=1",
 			 .source = "src/llamafactory/launcher.py launch"},
 		.node = {WITH(nodes, master, force),
 			 .never = RANKS " PET_RDZV_* PET_STANDALONE RDZV_ID",
-			 .how = "llamafactory-cli train FILE.yaml",
+			 .start = "llamafactory-cli train FILE.yaml",
 			 .source = "src/llamafactory/launcher.py launch"},
 	},
 	{
 		.name = "llamafactory-0.9.0",
 		.title = "LLaMA-Factory 0.8.0 to 0.9.0, where RANK is the node's",
 		.task = {WITH(worker, master), .never = LAUNCH,
-			 .how = "each task sees one GPU: --gpus-per-task=1",
+			 .start = "llamafactory-cli train FILE.yaml",
+			 .note = "each task sees one GPU: --gpus-per-task=1",
 			 .source = "v0.9.0 src/llamafactory/cli.py main"},
 		.node = {WITH(rank_is_node, master, force),
 			 .never =
 				 "LOCAL_RANK WORLD_SIZE LOCAL_WORLD_SIZE PET_RDZV_* PET_STANDALONE",
-			 .how = "llamafactory-cli train FILE.yaml",
+			 .start = "llamafactory-cli train FILE.yaml",
 			 .source = "v0.9.0 src/llamafactory/cli.py main"},
 	},
 	{
@@ -205,9 +206,9 @@ const struct nca_contract nca_contracts[] = {
 		.title = "ms-swift",
 		.known = "the layout",
 		.task = {WITH(worker, master), .never = "NNODES NPROC_PER_NODE",
-			 .how = "swift sft ...", .source = "swift/cli/main.py use_torchrun"},
+			 .start = "swift sft ...", .source = "swift/cli/main.py use_torchrun"},
 		.node = {WITH(nodes, master), .never = RANKS " PET_RDZV_* PET_STANDALONE",
-			 .how = "swift sft ...",
+			 .start = "swift sft ...",
 			 .source = "swift/cli/main.py use_torchrun, get_torchrun_args"},
 	},
 	{
@@ -217,7 +218,7 @@ const struct nca_contract nca_contracts[] = {
 		.task = {WITH(worker, master),
 			 .source = "megatron/training/arguments.py parse_args"},
 		.node = {WITH(pet), .never = "PET_STANDALONE PET_RDZV_BACKEND PET_RDZV_ENDPOINT",
-			 .how = "torchrun pretrain_gpt.py ...", .source = TORCHRUN},
+			 .start = "torchrun pretrain_gpt.py ...", .source = TORCHRUN},
 	},
 	{
 		.name = "jax",
@@ -233,8 +234,8 @@ const struct nca_contract nca_contracts[] = {
 		.title = "Horovod over MPI (srun --mpi=pmix)",
 		.task = {WITH(horovod),
 			 .source = "horovod/common/utils/env_parser.cc ParseGlooIface"},
-		.node = {.how = "horovodrun is started once, in the batch script; or a task per "
-				"GPU",
+		.node = {.note = "horovodrun is started once, in the batch script; or a task per "
+				 "GPU",
 			 .source = "horovod/runner/launch.py"},
 	},
 	{
@@ -253,10 +254,9 @@ const struct nca_contract nca_contracts[] = {
 		.title = "MosaicML Composer: the script itself, or the composer launcher",
 		.programs = "composer",
 		.known = "the program, or the layout",
-		.task = {WITH(worker, master), .how = "python train.py",
-			 .source = "composer/utils/dist.py"},
+		.task = {WITH(worker, master), .source = "composer/utils/dist.py"},
 		.node = {WITH(composer, master), .never = "RANK LOCAL_RANK",
-			 .how = "composer train.py",
+			 .start = "composer train.py",
 			 .source = "composer/cli/launcher.py _parse_args"},
 	},
 	{
@@ -264,22 +264,22 @@ const struct nca_contract nca_contracts[] = {
 		.title = "mpirun and its daemons, as nccl-tests are started",
 		.known = "the program that mpirun starts (orted, prted, hydra_pmi_proxy)",
 		.task = {.state = NCA_CELL_NETWORK,
-			 .how = "mpirun gives its own ranks; with srun --mpi=pmix every layout "
-				"works",
+			 .note = "mpirun gives its own ranks; with srun --mpi=pmix every layout "
+				 "works",
 			 .source = "nccl-tests/src/common.cu run"},
 		.node = {.state = NCA_CELL_NETWORK,
-			 .how = "mpirun gives its own ranks; with srun --mpi=pmix every layout "
-				"works",
+			 .note = "mpirun gives its own ranks; with srun --mpi=pmix every layout "
+				 "works",
 			 .source = "nccl-tests/src/common.cu run"},
 	},
 	{
 		.name = "ray",
 		.title = "ray start, ray symmetric-run; Ray Train sets its workers' ranks",
-		.task = {.how = "a Ray node per node: --ntasks-per-node=1",
+		.task = {.note = "a Ray node per node: --ntasks-per-node=1",
 			 .source = "ray/scripts/scripts.py start"},
 		.node = {WITH(nodes, master), .never = RANKS,
-			 .how = "sh -c 'ray symmetric-run --address $MASTER_ADDR:$MASTER_PORT "
-				"--min-nodes $NNODES -- python train.py'",
+			 .start = "sh -c 'ray symmetric-run --address $MASTER_ADDR:$MASTER_PORT "
+				  "--min-nodes $NNODES -- python train.py'",
 			 .source = "ray/scripts/symmetric_run.py"},
 	},
 	{
@@ -288,7 +288,7 @@ const struct nca_contract nca_contracts[] = {
 		.known = "the layout",
 		.task = {WITH(worker, master), .source = "ignite/distributed/comp_models/native.py "
 							 "_setup_env_in_slurm"},
-		.node = {.how = "raises below torchrun inside Slurm: a task per GPU",
+		.node = {.note = "raises below torchrun inside Slurm: a task per GPU",
 			 .source = "ignite/distributed/comp_models/native.py _setup_env_in_slurm"},
 	},
 };

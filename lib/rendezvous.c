@@ -41,7 +41,7 @@ static int say_unsupported(const struct nca_meeting *m)
 		m->plan, m->pool, "trainer-layout", NULL,
 		"trainer=%s takes no rendezvous from %s: none is set; %s", m->contract->name,
 		m->layout == NCA_LAYOUT_TASK ? "one task per worker" : "one task per node",
-		m->cell->how);
+		m->cell->note);
 }
 
 static int fill_layout(struct nca_meeting *m)

@@ -89,7 +89,8 @@ static void print_cell(const char *layout, const struct nca_cell *cell, struct n
 	printf("  %-*s", INDENT - 2, layout);
 	nca_explain_wrapped(stdout, what ? what : "", INDENT, INDENT + 2, COLUMNS);
 	print_line("never: ", cell->never, pool);
-	print_line(cell->state == NCA_CELL_YES ? "start: " : "instead: ", cell->how, pool);
+	print_line("start: ", cell->start, pool);
+	print_line(cell->state == NCA_CELL_NO ? "instead: " : "note: ", cell->note, pool);
 	print_line("read by: ", cell->source, pool);
 }
 
@@ -109,8 +110,9 @@ static json_t *cell_json(const struct nca_cell *cell, struct nca_pool *pool)
 
 	for (i = 0; (s = nca_cell_setting(cell, i)); i++)
 		json_object_set_new(settings, s->name, json_string(value_text(s, pool)));
-	return json_pack("{s:s, s:o, s:s*, s:s*, s:s*}", "supported", states[cell->state], "set",
-			 settings, "never", cell->never, "how", cell->how, "source", cell->source);
+	return json_pack("{s:s, s:o, s:s*, s:s*, s:s*, s:s*}", "supported", states[cell->state],
+			 "set", settings, "never", cell->never, "start", cell->start, "note",
+			 cell->note, "source", cell->source);
 }
 
 static json_t *row_json(const struct nca_contract *c, struct nca_pool *pool)

@@ -42,7 +42,7 @@ struct nca_setting {
 };
 
 enum nca_cell_state {
-	NCA_CELL_NO,	  /* not supported: `how` says what to do instead */
+	NCA_CELL_NO,	  /* not supported: `note` says what to do instead */
 	NCA_CELL_NETWORK, /* the trainer makes its own rendezvous: only the network's variables */
 	NCA_CELL_YES,
 };
@@ -53,7 +53,8 @@ struct nca_cell {
 	const struct nca_setting *settings[5]; /* what it needs of us: lists, each ended by a NULL
 						  name */
 	const char *never;  /* names, by spaces, "PET_*" a beginning: must not be set; NULL: none */
-	const char *how;    /* how it is started, or why not; NULL: nothing to say */
+	const char *start;  /* as it is typed behind srun's options; NULL: python train.py */
+	const char *note;   /* what else it needs, or what to do instead; NULL: nothing to say */
 	const char *source; /* file and function of the trainer that read it */
 };
 

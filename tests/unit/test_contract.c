@@ -154,7 +154,7 @@ static void check_cell(const struct nca_contract *c, const struct nca_cell *cell
 	assert_non_null(cell->source);
 	assert_int_equal(cell->state == NCA_CELL_YES, nca_cell_setting(cell, 0) != NULL);
 	if (cell->state == NCA_CELL_NO)
-		assert_non_null(cell->how);
+		assert_non_null(cell->note);
 	for (i = 0; (s = nca_cell_setting(cell, i)); i++)
 		if (!nca_variable_may_set(s->name) ||
 		    nca_variable_is_listed(s->name, strlen(s->name), cell->never))
