@@ -244,3 +244,10 @@ const char *nca_pairs_find(const struct nca_pair *v, size_t n, const char *key)
 			return v[i].value;
 	return NULL;
 }
+
+bool nca_node_is_named(const struct nca_node *node, const char *text)
+{
+	size_t n = strlen(node->name);
+
+	return strncmp(text, node->name, n) == 0 && (!text[n] || text[n] == '.');
+}

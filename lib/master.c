@@ -20,20 +20,12 @@ static const char *find_interface(const struct nca_node *node, const struct nca_
 	return NULL;
 }
 
-/* Is it the name of the node, with or without a domain, as `scontrol show hostnames` gives it? */
-static bool is_name_of(const char *text, const struct nca_node *node)
-{
-	size_t n = strlen(node->name);
-
-	return strncmp(text, node->name, n) == 0 && (!text[n] || text[n] == '.');
-}
-
 /* -EINVAL: a name, of which nobody knows where it leads. */
 static int read_address(const struct nca_node *first, const char *set, struct nca_ip *ret)
 {
 	if (!nca_ip_parse(set, ret))
 		return 0;
-	if (!first->hostname_resolves_to || !is_name_of(set, first))
+	if (!first->hostname_resolves_to || !nca_node_is_named(first, set))
 		return -EINVAL;
 	return nca_ip_parse(first->hostname_resolves_to, ret);
 }

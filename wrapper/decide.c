@@ -6,6 +6,7 @@
 #include <nca/rendezvous.h>
 
 #include "decide.h"
+#include "master_name.h"
 
 /* A network that fails its test is left out, twice; a third that fails is not a matter of choice
  * any more. */
@@ -41,6 +42,7 @@ static int make_job(struct nca_decide *d, struct nca_error *err)
 		if (nca_conf_site(&d->order->conf, d->pool, node))
 			return no_memory(err);
 	}
+	nca_master_name_resolve(job, d->pool);
 	d->job = job;
 	return 0;
 }

@@ -218,6 +218,9 @@ extern const struct nca_shape nca_link_shape, nca_addr_shape, nca_bond_shape, nc
 const struct nca_link *nca_node_link(const struct nca_node *node, const char *name);
 const struct nca_hca *nca_node_hca(const struct nca_node *node, const char *name);
 
+/* Is text the node's name, with or without a domain? */
+bool nca_node_is_named(const struct nca_node *node, const char *text);
+
 /* The value of a key in a list of pairs, NULL where it is not there. */
 #define nca_pairs_get(list, key) nca_pairs_find((list).v, (list).n, key)
 const char *nca_pairs_find(const struct nca_pair *v, size_t n, const char *key);

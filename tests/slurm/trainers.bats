@@ -115,17 +115,19 @@ walk() {
 @test "what breaks a layout is said before the trainer starts" {
 	in_lab --split '
 		ln -s /bin/true torchrun
-		say() { srun --nccl-autoconf=quiet -N2 --gpus-per-node=2 --ntasks-per-node="$@" 2>&1 | sed "s/^nccl-autoconf: warning/$1:/"; }
+		say() { srun --nccl-autoconf=quiet -N2 --gpus-per-node=2 --ntasks-per-node="$@" 2>&1 | sed -n "s/^nccl-autoconf: warning/$1:/p"; }
 		NNODES=2 say 2 true
 		LOCAL_RANK=0 say 1 ./torchrun
 		say 2 ./torchrun
 		FORCE_TORCHRUN=0 say 1 true
-		MASTER_ADDR=192.168.100.11 say 2 true'
+		MASTER_ADDR=192.168.100.11 say 2 true
+		MASTER_ADDR=node1 say 2 true'
 	for warning in '2: env-launcher: NNODES=2 *' '1: env-worker: LOCAL_RANK=0 *' '2: launcher-per-task: "./torchrun" *' \
-		'1: env-no-torchrun: FORCE_TORCHRUN=0 *' '2: env-master-addr: MASTER_ADDR=192.168.100.11 is on eth0 of node1; *'; do
+		'1: env-no-torchrun: FORCE_TORCHRUN=0 *' '2: env-master-addr: MASTER_ADDR=192.168.100.11 is on eth0 of node1; *' \
+		'2: env-master-addr: MASTER_ADDR=node1 is on eth0 of node1; *'; do
 		# shellcheck disable=SC2053 # a pattern
 		while read -r line && [[ $line != $warning ]]; do :; done <<<"$output"
 		[[ $line ]] || { echo "not said: $warning"; echo "$output"; return 1; }
 	done
-	(($(wc -l <<<"$output") == 5))
+	(($(wc -l <<<"$output") == 6)) || { echo "$output"; return 1; }
 }
