@@ -45,29 +45,21 @@ static int node_nproc(const struct nca_meeting *m, size_t i)
 	return node->gpus.n > 0 ? (int)node->gpus.n : 1;
 }
 
-/* Workers on the first n nodes. */
-static int count_workers(const struct nca_meeting *m, size_t n)
+int nca_meeting_count(struct nca_meeting *m)
 {
-	int sum = 0;
-	size_t i;
+	size_t i, n = m->job->nodes.n;
 
-	for (i = 0; i < n; i++)
-		sum += node_nproc(m, i);
-	return sum;
-}
+	m->workers_before = nca_pool_alloc(m->pool, (n + 1) * sizeof(*m->workers_before));
+	if (!m->workers_before)
+		return -ENOMEM;
+	m->tasks = 0;
+	for (i = 0; i < n; i++) {
+		int tasks = m->job->nodes.v[i].tasks_per_node;
 
-/* -1: unknown. */
-static int count_tasks(const struct nca_job *job)
-{
-	const struct nca_node *node;
-	int sum = 0;
-
-	NCA_FOREACH(node, job->nodes) {
-		if (node->tasks_per_node < 1)
-			return -1;
-		sum += node->tasks_per_node;
+		m->tasks = tasks < 1 || m->tasks < 0 ? -1 : m->tasks + tasks;
+		m->workers_before[i + 1] = m->workers_before[i] + node_nproc(m, i);
 	}
-	return sum;
+	return 0;
 }
 
 /* -1: unknown. */
@@ -77,7 +69,7 @@ static int number_of(const struct nca_meeting *m, enum nca_value value, size_t i
 	case NCA_VALUE_PORT:
 		return m->plan->rendezvous->master_port;
 	case NCA_VALUE_TASKS:
-		return count_tasks(m->job);
+		return m->tasks;
 	case NCA_VALUE_LOCAL_TASKS:
 		return m->job->nodes.v[i].tasks_per_node;
 	case NCA_VALUE_NODES:
@@ -87,9 +79,9 @@ static int number_of(const struct nca_meeting *m, enum nca_value value, size_t i
 	case NCA_VALUE_NPROC:
 		return node_nproc(m, i);
 	case NCA_VALUE_WORKERS:
-		return count_workers(m, m->job->nodes.n);
+		return m->workers_before[m->job->nodes.n];
 	case NCA_VALUE_FIRST:
-		return count_workers(m, i);
+		return m->workers_before[i];
 	default:
 		return -1;
 	}

@@ -55,7 +55,8 @@ static int fill_layout(struct nca_meeting *m)
 		return m->cell->state == NCA_CELL_NO ? say_unsupported(m) : 0;
 	m->plan->rendezvous->layout = m->layout == NCA_LAYOUT_TASK ? "task" : "node";
 	nca_meeting_list(m);
-	rc = nca_meeting_fill(m);
+	rc = nca_meeting_count(m);
+	rc = rc ? rc : nca_meeting_fill(m);
 	rc = rc ? rc : nca_conflicts_warn(m);
 	return rc ? rc : nca_master_check(m);
 }

@@ -20,7 +20,12 @@ struct nca_meeting {
 	bool named;			     /* by trainer= */
 	const struct nca_setting *settings[NCA_SETTINGS_MAX]; /* what is to be set */
 	size_t nsettings;
+	int tasks;	     /* of the step; -1 unknown */
+	int *workers_before; /* by node: workers of the nodes before it; behind the last: of all */
 };
+
+/* Counts tasks and workers, once: a large step has no time to do it for every node. -ENOMEM. */
+int nca_meeting_count(struct nca_meeting *m);
 
 /*
  * What is to be set: where a trainer is named, what its cell lists and nothing else. Otherwise
