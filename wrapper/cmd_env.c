@@ -6,6 +6,8 @@
 
 #include <jansson.h>
 
+#include <nca/contract.h>
+
 #include "batch.h"
 #include "commands.h"
 
@@ -74,17 +76,14 @@ static int read_arguments(int argc, char **argv, struct request *req)
 	return 2;
 }
 
-/* What any launcher may have; the rest of a layout only where it was asked for. */
+/*
+ * What any launcher may have. The rest of a layout only where it was asked for: in a script it
+ * would break the other steps.
+ */
 static bool is_wanted(const struct request *req, const char *name)
 {
-	static const char *const prefixes[] = {"PET_",	     "NNODES",	    "NODE_RANK", "NPROC_",
-					       "WORLD_SIZE", "LOCAL_WORLD", "RANK"};
-	size_t i;
-
-	for (i = 0; !req->list && i < ARRAY_SIZE(prefixes); i++)
-		if (nca_has_prefix(name, prefixes[i]))
-			return false;
-	return true;
+	return req->list || nca_has_prefix(name, "MASTER_") ||
+	       !nca_cell_find(&nca_contracts->node, name);
 }
 
 static void print_shell(const char *name, const char *value)
