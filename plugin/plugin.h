@@ -37,7 +37,7 @@ struct nca_plugin {
 	int life_fd;	 /* srun: the hub lives as long as this is open */
 	struct nca_mailbox *box;
 	int wait_seconds;
-	pid_t watcher; /* its process group, 0: none */
+	pid_t watcher;		/* its process group, 0: none */
 	_Atomic uint32_t *over; /* shared with it: it has nothing left to do */
 };
 
