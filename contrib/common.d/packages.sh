@@ -13,7 +13,7 @@ packages=(
 	slurmctld slurmd slurm-client munge iproute2 netbase util-linux procps ibverbs-providers
 	python3 python3-torch
 	# to test
-	bats openmpi-bin libcmocka-dev jq shellcheck clang-format
+	bats openmpi-bin python3-mpi4py libcmocka-dev jq shellcheck clang-format
 )
 
 # The services among them

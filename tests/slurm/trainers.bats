@@ -112,6 +112,13 @@ walk() {
 	walk node all 'PET_RDZV_BACKEND=c10d TORCH=1' torchrun-c10d
 }
 
+@test "mpirun gives the ranks, which mpi4py joins, and we the network on every node" {
+	/usr/bin/python3 -c 'import mpi4py' || skip "needs the package python3-mpi4py"
+	in_lab 'export TRAINER=mpirun LAYOUT=task
+		salloc -Q --nccl-autoconf=quiet -N2 --ntasks-per-node=2 mpirun -np 4 python train.py'
+	meets task mpirun
+}
+
 @test "what breaks a layout is said before the trainer starts" {
 	in_lab --split '
 		ln -s /bin/true torchrun

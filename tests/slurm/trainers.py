@@ -247,6 +247,15 @@ def meet_torch(rank, size):
     return rank, size
 
 
+def meet_mpi():
+    """nccl-tests/src/common.cu run: MPI's ranks, which mpirun's daemons give; of ours only the network"""
+    from mpi4py import MPI
+    world = MPI.COMM_WORLD
+    assert not [name for name in RENDEZVOUS if name in ENV] and ENV['NCCL_SOCKET_IFNAME']
+    assert sorted(world.allgather(world.rank)) == list(range(world.size))
+    return world.rank, world.size
+
+
 def met(ranks):
     say(f"{ENV['TRAINER']} {ENV['LAYOUT']}: rank {ranks[0]} of {ranks[1]}")
     return 0
@@ -259,6 +268,8 @@ def is_started():
 
 def work():
     """A worker, or a script that starts none."""
+    if 'OMPI_COMM_WORLD_RANK' in ENV:
+        return met(meet_mpi())
     if is_started():
         found = torch_env()
     elif ENV['LAYOUT'] == 'node' and ENV['TRAINER'] == 'lightning':
