@@ -14,29 +14,31 @@ int nca_ip_bits(const struct nca_ip *ip)
 
 int nca_ip_parse(const char *text, struct nca_ip *ret)
 {
+	const char *zone = text ? strchr(text, '%') : NULL;
 	struct nca_ip ip = {0};
 	char buf[NCA_ADDR_TEXT];
-	size_t n = text ? strcspn(text, "%") : 0;
 
-	if (!n || n >= sizeof(buf))
+	if (!text || (zone && (size_t)(zone - text) >= sizeof(buf)))
 		return -EINVAL;
-	memcpy(buf, text, n);
-	buf[n] = '\0';
-	ip.family = strchr(buf, ':') ? 6 : 4;
-	if (inet_pton(ip.family == 4 ? AF_INET : AF_INET6, buf, ip.byte) != 1)
+	if (zone) {
+		memcpy(buf, text, (size_t)(zone - text));
+		buf[zone - text] = '\0';
+		text = buf;
+	}
+	ip.family = strchr(text, ':') ? 6 : 4;
+	if (inet_pton(ip.family == 4 ? AF_INET : AF_INET6, text, ip.byte) != 1)
 		return -EINVAL;
 	*ret = ip;
 	return 0;
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
+/* The value of a hex digit plus one, so that zero is none. */
+static const unsigned char hex[256] = {
+	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,
+	['6'] = 7,  ['7'] = 8,	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
+	['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12,
+	['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
 
 /* "fe80:0000:…": always 39 characters, so that no general parser is needed; there are thousands in
  * a step. */
@@ -45,11 +47,12 @@ static int parse_groups(const char *text, unsigned char *byte)
 	int i;
 
 	for (i = 0; i < 16; i++) {
-		int high = hex_digit(text[0]), low = high < 0 ? -1 : hex_digit(text[1]);
+		int high = hex[(unsigned char)text[0]];
+		int low = high ? hex[(unsigned char)text[1]] : 0;
 
-		if (low < 0)
+		if (!low)
 			return -EINVAL;
-		byte[i] = (unsigned char)(high << 4 | low);
+		byte[i] = (unsigned char)((high - 1) << 4 | (low - 1));
 		text += 2;
 		if (i % 2 && *text++ != (i < 15 ? ':' : '\0'))
 			return -EINVAL;

@@ -13,6 +13,19 @@ static bool is_candidate(const struct nca_port_state *p)
 	return p->rule == NCA_RULE_NONE;
 }
 
+/* Mostly they stand in the document as they come by PCI path. */
+static void sort_rails(struct nca_node_state *node)
+{
+	size_t i;
+
+	for (i = 1; i < node->rails.n; i++)
+		if (nca_rail_compare_pinned(&node->rails.v[i - 1], &node->rails.v[i]) > 0) {
+			qsort(node->rails.v, node->rails.n, sizeof(*node->rails.v),
+			      nca_rail_compare_pinned);
+			return;
+		}
+}
+
 static int collect_rails(struct nca_step *step)
 {
 	struct nca_node_state *node;
@@ -25,8 +38,7 @@ static int collect_rails(struct nca_step *step)
 		NCA_FOREACH(p, node->ports)
 			if (is_candidate(p))
 				node->rails.v[node->rails.n++] = p;
-		qsort(node->rails.v, node->rails.n, sizeof(*node->rails.v),
-		      nca_rail_compare_pinned);
+		sort_rails(node);
 	}
 	return 0;
 }

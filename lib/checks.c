@@ -58,8 +58,8 @@ static void check_shared_prefix(struct nca_step *step, const struct nca_node_sta
 	if (!node->chosen || !next->chosen || node == next)
 		return;
 	name = node->chosen->state->link->name;
-	dev = nca_routes_device(&node->routes, &next->chosen->ip);
-	if (!dev || streq(dev, name) || !nca_routes_via(&node->routes, name, &next->chosen->ip))
+	dev = nca_routes_device(node->routes, &next->chosen->ip);
+	if (!dev || streq(dev, name) || !nca_routes_via(node->routes, name, &next->chosen->ip))
 		return;
 	nca_step_warn(step, "shared-prefix", "", node->node->name,
 		      nca_step_text(step,
@@ -81,7 +81,7 @@ static void check_rail_route(struct nca_step *step, const struct nca_node_state 
 	if (node == next || !from || !to || nca_prefix_same(from, to))
 		return;
 	ndev = nca_rail_gid(step, node->rails.v[i])->ndev;
-	if (nca_routes_any_via(&node->routes, ndev, &to->ip))
+	if (nca_routes_any_via(node->routes, ndev, &to->ip))
 		return;
 	nca_step_warn(
 		step, "rail-unrouted", step->nodes.v->rails.v[i]->hca->name, node->node->name,

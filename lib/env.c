@@ -81,7 +81,7 @@ static void set_sockets(struct nca_step *step, size_t i)
 /* "mlx5_0:1,mlx5_1:1" */
 static char *rail_list(struct nca_step *step, const struct nca_node_state *node)
 {
-	const char *parts[4 * NCA_RAILS_MAX + 1] = {NULL};
+	const char *parts[NCA_JOIN_MAX + 1] = {NULL};
 	char ports[NCA_RAILS_MAX][NCA_INT_TEXT];
 	size_t i, n = 0;
 
@@ -141,7 +141,7 @@ static bool rails_apart(const struct nca_step *step, size_t at)
 			if (i == k)
 				continue;
 			if (!to || !nca_rail_network(step, node->rails.v[i]) ||
-			    nca_routes_any_via(&node->routes,
+			    nca_routes_any_via(node->routes,
 					       nca_rail_gid(step, node->rails.v[i])->ndev, &to->ip))
 				return false;
 		}

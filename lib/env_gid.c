@@ -47,17 +47,16 @@ static struct nca_prefix covering_range(const struct nca_step *step,
 					const struct nca_node_state *node)
 {
 	struct nca_prefix range = {0};
-	struct nca_ip ip;
 	size_t i;
 
 	for (i = 0; i < node->rails.n; i++) {
-		const struct nca_gid *gid = nca_rail_gid(step, node->rails.v[i]);
+		const struct nca_ip *ip = nca_rail_ip(step, node->rails.v[i]);
 
-		if (!gid || nca_ip_parse_gid(gid->gid, &ip))
+		if (!ip)
 			continue;
 		if (!range.ip.family)
-			range = nca_ip_prefix(&ip, -1);
-		while (range.len > 0 && !nca_prefix_has(&range, &ip))
+			range = nca_ip_prefix(ip, -1);
+		while (range.len > 0 && !nca_prefix_has(&range, ip))
 			range = nca_ip_prefix(&range.ip, range.len - 1);
 	}
 	return range;

@@ -9,30 +9,47 @@ static bool is_v2(const struct nca_gid *gid)
 	return !gid->type || strstr(gid->type, "v2");
 }
 
-static bool is_routable(const struct nca_gid *gid, struct nca_ip *ip)
+static bool is_routable(const struct nca_ip *ip)
 {
-	return !nca_ip_parse_gid(gid->gid, ip) && !nca_ip_is_zero(ip) && !nca_ip_is_loopback(ip) &&
-	       !nca_ip_is_link_local(ip);
+	return !nca_ip_is_zero(ip) && !nca_ip_is_loopback(ip) && !nca_ip_is_link_local(ip);
+}
+
+/* What NCCL takes for usable: fe80::/64 is not, but 169.254.0.0/16 is (validGid()). */
+static bool is_usable(const struct nca_ip *ip)
+{
+	return !nca_ip_is_zero(ip) && !(ip->family == 6 && nca_ip_is_link_local(ip));
+}
+
+/* Does NCCL take it rather than the first one so far? */
+static bool is_first(const struct nca_gid *gid, const struct nca_ip *ip,
+		     const struct nca_gid *first)
+{
+	return is_usable(ip) && (!first || gid->index < first->index);
 }
 
 /*
  * GIDs are collected from all network namespaces (linux-6.1 core/roce_gid_mgmt.c, for_each_net):
  * one whose netdev is not here, or does not hold the address, belongs to another namespace or is
- * stale.
+ * stale. *net: the address's network on the netdev, family 0 where it is not known.
  */
-static bool is_here(const struct nca_node *node, const struct nca_gid *gid, const struct nca_ip *ip)
+static bool is_here(const struct nca_node *node, const struct nca_gid *gid, const struct nca_ip *ip,
+		    struct nca_prefix *net)
 {
 	const struct nca_link *link = nca_node_link(node, gid->ndev);
 	const struct nca_addr *a;
 	struct nca_ip have;
 
+	*net = (struct nca_prefix){0};
 	if (!gid->ndev)
 		return true;
 	if (!link || link->carrier == 0)
 		return false;
 	NCA_FOREACH(a, link->addresses)
-		if (!nca_ip_parse(a->addr, &have) && !nca_ip_compare(&have, ip))
+		if (!nca_ip_parse(a->addr, &have) && !nca_ip_compare(&have, ip)) {
+			if (a->prefixlen > 0)
+				*net = nca_ip_prefix(ip, a->prefixlen);
 			return true;
+		}
 	return !link->addresses.v;
 }
 
@@ -47,54 +64,55 @@ static int rank(const struct nca_node_state *node, const struct nca_port *port,
 	const struct nca_link *link = nca_node_link(node->node, gid->ndev);
 	int own = nca_same(gid->ndev, port->netdev);
 	int physical = link && nca_topo_physical(node->node, link);
-	int inner = gid->ndev && !nca_routes_default(&node->routes, gid->ndev, ip->family);
+	int inner = gid->ndev && !nca_routes_default(node->routes, gid->ndev, ip->family);
 	int named = node->rail_subnet.ip.family && nca_prefix_has(&node->rail_subnet, ip);
 	int mtu = link && link->mtu > 0 ? link->mtu : 0;
 
 	return named << 30 | own << 29 | physical << 28 | inner << 27 | (mtu & 0x7ffffff);
 }
 
-void nca_gid_best(const struct nca_node_state *node, const struct nca_port *port,
-		  const struct nca_gid *best[2])
+/* The best so far of its family? */
+static bool is_best(const struct nca_node_state *node, const struct nca_port_state *p,
+		    const struct nca_gid *gid, const struct nca_ip *ip)
+{
+	int i = ip->family == 6, mine, best;
+
+	if (!p->gid[i])
+		return true;
+	mine = rank(node, p->port, gid, ip);
+	best = rank(node, p->port, p->gid[i], &p->ip[i]);
+	return mine > best || (mine == best && gid->index < p->gid[i]->index);
+}
+
+static void offer(const struct nca_node_state *node, struct nca_port_state *p,
+		  const struct nca_gid *gid, const struct nca_ip *ip)
+{
+	int i = ip->family == 6;
+	struct nca_prefix net;
+
+	if (!is_here(node->node, gid, ip, &net) || !is_best(node, p, gid, ip))
+		return;
+	p->gid[i] = gid;
+	p->ip[i] = *ip;
+	p->net[i] = net;
+}
+
+void nca_gids_read(const struct nca_node_state *node, struct nca_port_state *p)
 {
 	const struct nca_gid *gid;
-	int ranks[2] = {0, 0};
 	struct nca_ip ip;
 
-	best[0] = best[1] = NULL;
-	NCA_FOREACH(gid, port->gids) {
-		int r, i;
+	NCA_FOREACH(gid, p->port->gids) {
+		const struct nca_gid **first;
 
-		if (!is_v2(gid) || !is_routable(gid, &ip) || !is_here(node->node, gid, &ip))
+		if (!is_v2(gid) || nca_ip_parse_gid(gid->gid, &ip))
 			continue;
-		i = ip.family == 6;
-		r = rank(node, port, gid, &ip);
-		if (!best[i] || r > ranks[i] || (r == ranks[i] && gid->index < best[i]->index)) {
-			best[i] = gid;
-			ranks[i] = r;
-		}
+		first = &p->automatic[ip.family == 6];
+		if (is_first(gid, &ip, *first))
+			*first = gid;
+		if (is_routable(&ip))
+			offer(node, p, gid, &ip);
 	}
-}
-
-struct nca_prefix nca_gid_network(const struct nca_node *node, const struct nca_gid *gid)
-{
-	const struct nca_link *link = gid ? nca_node_link(node, gid->ndev) : NULL;
-	const struct nca_addr *a;
-	struct nca_ip ip, have;
-
-	if (link && !nca_ip_parse_gid(gid->gid, &ip))
-		NCA_FOREACH(a, link->addresses)
-			if (a->prefixlen > 0 && !nca_ip_parse(a->addr, &have) &&
-			    !nca_ip_compare(&have, &ip))
-				return nca_ip_prefix(&ip, a->prefixlen);
-	return (struct nca_prefix){0};
-}
-
-/* What NCCL takes for usable: fe80::/64 is not, but 169.254.0.0/16 is (validGid()). */
-static bool is_usable(const struct nca_gid *gid, struct nca_ip *ip)
-{
-	return !nca_ip_parse_gid(gid->gid, ip) && !nca_ip_is_zero(ip) &&
-	       !(ip->family == 6 && nca_ip_is_link_local(ip));
 }
 
 const struct nca_gid *nca_gid_auto(const struct nca_port *port, int family,
@@ -105,9 +123,9 @@ const struct nca_gid *nca_gid_auto(const struct nca_port *port, int family,
 
 	/* Index 0 is where NCCL begins: one that is good there stays, in the range or not. */
 	NCA_FOREACH(gid, port->gids)
-		if (is_v2(gid) && is_usable(gid, &ip) && ip.family == family &&
-		    (!range || gid->index == 0 || nca_prefix_has(range, &ip)) &&
-		    (!first || gid->index < first->index))
+		if (is_v2(gid) && !nca_ip_parse_gid(gid->gid, &ip) && is_first(gid, &ip, first) &&
+		    ip.family == family &&
+		    (!range || gid->index == 0 || nca_prefix_has(range, &ip)))
 			first = gid;
 	return first;
 }
@@ -125,6 +143,11 @@ const struct nca_gid *nca_rail_gid(const struct nca_step *step, const struct nca
 	if (!step->gid_family || rail->layer != NCA_LAYER_ETHERNET)
 		return NULL;
 	return rail->gid[which(step, rail)];
+}
+
+const struct nca_ip *nca_rail_ip(const struct nca_step *step, const struct nca_port_state *rail)
+{
+	return nca_rail_gid(step, rail) ? &rail->ip[which(step, rail)] : NULL;
 }
 
 const struct nca_prefix *nca_rail_network(const struct nca_step *step,

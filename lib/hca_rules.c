@@ -89,12 +89,7 @@ static void judge_gid(struct nca_step *step, const struct nca_node_state *node,
 {
 	if (!is_ethernet(p) || !p->port->gids.v)
 		return;
-	nca_gid_best(node, p->port, p->gid);
-	p->net[0] = nca_gid_network(node->node, p->gid[0]);
-	p->net[1] = nca_gid_network(node->node, p->gid[1]);
-	p->automatic[0] = nca_gid_auto(p->port, 4, NULL);
-	if (p->gid[1])
-		p->automatic[1] = nca_gid_auto(p->port, 6, NULL);
+	nca_gids_read(node, p);
 	if (!p->gid[0] && !p->gid[1])
 		reject(step, p, NCA_RULE_NO_GID,
 		       nca_step_text(step,
@@ -137,6 +132,8 @@ static void judge_port(struct nca_step *step, const struct nca_node_state *node,
 		reject(step, p, NCA_RULE_IWARP, "iWARP");
 	else if (nca_same(nca_topo_vpd(node->node, p->hca, "SMDL"), "SW_MNG"))
 		reject(step, p, NCA_RULE_MANAGEMENT, "manages the NVLink switches");
+	if (nca_topo_netdevs(p->hca, p->port, step->pool, &p->netdevs))
+		step->no_memory = true;
 	judge_open(step, node->node, p);
 	judge_state(step, p);
 	judge_gid(step, node, p);

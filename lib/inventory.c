@@ -219,6 +219,8 @@ const struct nca_link *nca_node_link(const struct nca_node *node, const char *na
 {
 	const struct nca_link *l;
 
+	if (!name)
+		return NULL;
 	NCA_FOREACH(l, node->interfaces)
 		if (nca_same(l->name, name))
 			return l;

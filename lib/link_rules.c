@@ -32,22 +32,25 @@ static bool is_down(const struct nca_link *link)
 static char *addresses_text(struct nca_step *step, const struct nca_link *link)
 {
 	const struct nca_addr *a;
-	char *text = "";
+	char *text = "", len[NCA_INT_TEXT];
 
 	NCA_FOREACH(a, link->addresses)
 		if (text && a - link->addresses.v < 3)
-			text = a->prefixlen >= 0 ? nca_step_text(step, "%s %s/%d", text, a->addr,
-								 a->prefixlen)
-						 : nca_step_text(step, "%s %s", text, a->addr);
+			text = nca_step_join(step, text, " ", a->addr, a->prefixlen >= 0 ? "/" : "",
+					     a->prefixlen >= 0 ? nca_step_int(a->prefixlen, len)
+							       : "");
 	return text;
 }
 
 void nca_link_reject(struct nca_step *step, struct nca_link_state *state, enum nca_rule rule,
 		     const char *why, const char *value)
 {
-	nca_step_judge_link(step, state, rule,
-			    nca_step_text(step, "%s%s: %s%s", state->link->name,
-					  addresses_text(step, state->link), why, value));
+	const char *addresses = addresses_text(step, state->link);
+
+	if (addresses)
+		nca_step_judge_link(
+			step, state, rule,
+			nca_step_join(step, state->link->name, addresses, ": ", why, value));
 }
 
 /* There is room for one per address. */
@@ -128,8 +131,8 @@ int nca_links_judge_node(struct nca_step *step, struct nca_node_state *node)
 	NCA_FOREACH(link, node->node->interfaces)
 		node->links.v[node->links.n++] = (struct nca_link_state){
 			.link = link,
-			.is_default = nca_routes_default(&node->routes, link->name, 4) ||
-				      nca_routes_default(&node->routes, link->name, 6)};
+			.is_default = nca_routes_default(node->routes, link->name, 4) ||
+				      nca_routes_default(node->routes, link->name, 6)};
 	NCA_FOREACH(state, node->links)
 		judge_link(step, node, state);
 	return 0;

@@ -5,12 +5,23 @@
 
 #include "step.h"
 
+/* What was looked up in a route table for a device. Nodes with the same routes share one, so the
+ * last answer is mostly the next. */
+struct nca_lookup {
+	const struct nca_routes *routes;
+	const char *dev;
+	bool yes;
+};
+
 struct nca_network {
 	struct nca_candidate *seed;    /* of the first node */
 	struct nca_candidate **member; /* one per node */
 	int value[NCA_VALUES];	       /* the worst of all nodes, -1 where one is unknown */
 	struct nca_ip *ips;	       /* of the members, sorted */
-	const char *broken;	       /* why it does not join all nodes; NULL: it does */
+	bool *leads; /* by route of the first node: does it lead out of the seed's device? */
+	struct nca_lookup back;	 /* does it lead to the seed? */
+	struct nca_lookup cover; /* does it lead to all members? */
+	const char *broken;	 /* why it does not join all nodes; NULL: it does */
 };
 
 typedef NCA_LIST(struct nca_network) nca_networks;

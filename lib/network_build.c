@@ -27,7 +27,7 @@ static const struct nca_ip *unreached_peer(const struct nca_node_state *node,
 			known = true;
 			reached = reached ||
 				  (buf->family == c->ip.family &&
-				   nca_routes_via(&node->routes, nca_candidate_device(c), buf));
+				   nca_routes_via(node->routes, nca_candidate_device(c), buf));
 		}
 		if (known && !reached)
 			return buf;
@@ -61,6 +61,35 @@ static void add_member(struct nca_step *step, struct nca_network *net, size_t i,
 			net->value[k] = c->value[k];
 }
 
+static bool is_known(const struct nca_lookup *last, const struct nca_routes *routes,
+		     const char *dev)
+{
+	return last->routes == routes &&
+	       (dev && last->dev ? streq(dev, last->dev) : dev == last->dev);
+}
+
+static bool leads_back(struct nca_network *net, const struct nca_node_state *node,
+		       const struct nca_candidate *c)
+{
+	const char *dev = nca_candidate_device(c);
+
+	if (!is_known(&net->back, node->routes, dev))
+		net->back = (struct nca_lookup){node->routes, dev,
+						nca_routes_via(node->routes, dev, &net->seed->ip)};
+	return net->back.yes;
+}
+
+/* Then no pair needs a look. */
+static bool covers_all(struct nca_network *net, const struct nca_node_state *node, const char *dev,
+		       size_t n)
+{
+	if (!is_known(&net->cover, node->routes, dev))
+		net->cover = (struct nca_lookup){
+			node->routes, dev,
+			nca_routes_cover(node->routes, dev, &net->ips[0], &net->ips[n - 1])};
+	return net->cover.yes;
+}
+
 /* c, which the seed reaches, becomes the network's member of its node if it leads back and is the
  * best. */
 static void offer(struct nca_step *step, struct nca_network *net, size_t i, struct nca_candidate *c)
@@ -70,7 +99,7 @@ static void offer(struct nca_step *step, struct nca_network *net, size_t i, stru
 	int better = 1;
 
 	if (net->broken || c->ip.family != net->seed->ip.family ||
-	    !nca_routes_via(&step->nodes.v[i].routes, nca_candidate_device(c), &net->seed->ip))
+	    !leads_back(net, &step->nodes.v[i], c))
 		return;
 	nca_network_see(net, c);
 	if (best) {
@@ -85,7 +114,7 @@ static void offer(struct nca_step *step, struct nca_network *net, size_t i, stru
  * of them. */
 static void offer_all(struct nca_step *step, nca_networks *all, size_t i, struct nca_candidate *c)
 {
-	const struct nca_routes *routes = &step->nodes.v->routes;
+	const struct nca_routes *routes = step->nodes.v->routes;
 	const struct nca_route_entry *e = NULL;
 	int len = nca_routes_longest(routes, &c->ip);
 	struct nca_network *net;
@@ -94,12 +123,9 @@ static void offer_all(struct nca_step *step, nca_networks *all, size_t i, struct
 		NCA_FOREACH(net, *all)
 			offer(step, net, i, c);
 	while ((e = nca_routes_next(routes, &c->ip, len, e)))
-		NCA_FOREACH(net, *all) {
-			const char *dev = nca_candidate_device(net->seed);
-
-			if (!dev || streq(dev, e->dev))
+		NCA_FOREACH(net, *all)
+			if (net->leads[e - routes->entries.v])
 				offer(step, net, i, c);
-		}
 }
 
 static void find_members(struct nca_step *step, nca_networks *all, size_t i)
@@ -127,18 +153,21 @@ static int compare_ips(const void *a, const void *b)
 }
 
 /* The first address of the network that node i does not reach; its own is no peer. */
-static const struct nca_ip *first_unreached(struct nca_step *step, const struct nca_network *net,
+static const struct nca_ip *first_unreached(struct nca_step *step, struct nca_network *net,
 					    size_t i)
 {
 	const struct nca_node_state *node = &step->nodes.v[i];
 	const char *dev = nca_candidate_device(net->member[i]);
-	const struct nca_ip *ip, *own = bsearch(&net->member[i]->ip, net->ips, step->nodes.n,
-						sizeof(*net->ips), compare_ips);
-	size_t below = (size_t)(own - net->ips);
+	const struct nca_ip *ip, *own;
+	size_t below;
 
-	ip = nca_routes_unreached(&node->routes, dev, net->ips, below);
+	if (covers_all(net, node, dev, step->nodes.n))
+		return NULL;
+	own = bsearch(&net->member[i]->ip, net->ips, step->nodes.n, sizeof(*net->ips), compare_ips);
+	below = (size_t)(own - net->ips);
+	ip = nca_routes_unreached(node->routes, dev, net->ips, below);
 	return ip ? ip
-		  : nca_routes_unreached(&node->routes, dev, own + 1, step->nodes.n - below - 1);
+		  : nca_routes_unreached(node->routes, dev, own + 1, step->nodes.n - below - 1);
 }
 
 static int sort_ips(struct nca_step *step, struct nca_network *net)
@@ -180,6 +209,23 @@ static int check_pairs(struct nca_step *step, nca_networks *all)
 	return rc;
 }
 
+static int seed_network(struct nca_step *step, struct nca_network *net, struct nca_candidate *c)
+{
+	const struct nca_routes *routes = step->nodes.v->routes;
+	const char *dev = nca_candidate_device(c);
+	size_t i;
+
+	net->seed = c;
+	net->member = nca_pool_alloc(step->pool, step->nodes.n * sizeof(*net->member));
+	net->leads = nca_pool_alloc(step->pool, routes->entries.n * sizeof(*net->leads));
+	if (!net->member || !net->leads)
+		return -ENOMEM;
+	for (i = 0; i < routes->entries.n; i++)
+		net->leads[i] = !dev || streq(dev, routes->entries.v[i].dev);
+	add_member(step, net, 0, c);
+	return 0;
+}
+
 static int seed(struct nca_step *step, nca_networks *all)
 {
 	struct nca_candidate *c;
@@ -189,13 +235,8 @@ static int seed(struct nca_step *step, nca_networks *all)
 		if (!nca_candidate_open(c))
 			continue;
 		net = NCA_APPEND(step->pool, *all);
-		if (!net)
+		if (!net || seed_network(step, net, c))
 			return -ENOMEM;
-		net->seed = c;
-		net->member = nca_pool_alloc(step->pool, step->nodes.n * sizeof(*net->member));
-		if (!net->member)
-			return -ENOMEM;
-		add_member(step, net, 0, c);
 	}
 	return 0;
 }

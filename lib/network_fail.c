@@ -83,7 +83,7 @@ static bool may_reach(const struct nca_node_state *from, const struct nca_node_s
 	const struct nca_candidate *c;
 
 	NCA_FOREACH(c, to->candidates)
-		if (nca_candidate_open(c) && nca_routes_any(&from->routes, &c->ip))
+		if (nca_candidate_open(c) && nca_routes_any(from->routes, &c->ip))
 			return true;
 	return false;
 }

@@ -65,7 +65,7 @@ static int master_value(const struct nca_node_state *node, const struct nca_cand
 	if (!master->family)
 		return 0;
 	return first ? !nca_ip_compare(&c->ip, master)
-		     : nca_routes_via(&node->routes, nca_candidate_device(c), master);
+		     : nca_routes_via(node->routes, nca_candidate_device(c), master);
 }
 
 /* Which ports the link uses. */
@@ -78,7 +78,7 @@ static int find_uses(struct nca_step *step, const struct nca_node_state *node,
 	link->uses = nca_pool_alloc(step->pool, node->ports.n * sizeof(*link->uses));
 	for (i = 0; link->uses && i < node->ports.n; i++)
 		link->uses[i] = nca_topo_uses(node->node, link->link, lowest, node->ports.v[i].hca,
-					      node->ports.v[i].port);
+					      &node->ports.v[i].netdevs);
 	return link->uses ? 0 : -ENOMEM;
 }
 
@@ -101,7 +101,7 @@ int nca_network_values_node(struct nca_step *step, struct nca_node_state *node)
 		VALUE(c, NCA_RULE_SPEED) = nca_topo_speed(node->node, link);
 		VALUE(c, NCA_RULE_MTU) = link->mtu;
 		VALUE(c, NCA_RULE_DEFAULT_ROUTE) =
-			nca_routes_default(&node->routes, link->name, c->ip.family);
+			nca_routes_default(node->routes, link->name, c->ip.family);
 		VALUE(c, NCA_RULE_KIND) = kind_value(node->node, link);
 	}
 	return rc;

@@ -35,7 +35,19 @@ int nca_plan_warn(struct nca_plan *plan, struct nca_pool *pool, const char *code
 
 static int compare_names(const void *a, const void *b)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
+	return nca_name_compare(*(char *const *)a, *(char *const *)b);
+}
+
+/* Slurm's node lists are sorted, numbers as numbers. */
+static void sort_names(char **names, size_t n)
+{
+	size_t i;
+
+	for (i = 1; i < n; i++)
+		if (nca_name_compare(names[i - 1], names[i]) > 0) {
+			qsort(names, n, sizeof(*names), compare_names);
+			return;
+		}
 }
 
 static int check_job(const struct nca_job *job, struct nca_pool *pool, struct nca_error *err)
@@ -49,7 +61,7 @@ static int check_job(const struct nca_job *job, struct nca_pool *pool, struct nc
 		return nca_fail(err, -EINVAL, "the job has no nodes");
 	for (i = 0; i < job->nodes.n; i++)
 		names[i] = job->nodes.v[i].name;
-	qsort(names, job->nodes.n, sizeof(*names), compare_names);
+	sort_names(names, job->nodes.n);
 	for (i = 1; i < job->nodes.n; i++)
 		if (streq(names[i - 1], names[i]))
 			return nca_fail(err, -EINVAL, "two nodes are named %s", names[i]);
@@ -97,9 +109,22 @@ static int begin(struct nca_step *step)
 	return rc;
 }
 
+/* Nodes of one model and rack have the same routes. */
+static int read_routes(struct nca_step *step, struct nca_node_state *node)
+{
+	struct nca_routes *routes;
+
+	if (node > step->nodes.v && nca_routes_equal(node[-1].node, node->node)) {
+		node->routes = node[-1].routes;
+		return 0;
+	}
+	node->routes = routes = nca_pool_alloc(step->pool, sizeof(*routes));
+	return routes ? nca_routes_read(node->node, step->pool, routes) : -ENOMEM;
+}
+
 static int judge_node(struct nca_step *step, struct nca_node_state *node)
 {
-	int rc = nca_routes_read(node->node, step->pool, &node->routes);
+	int rc = read_routes(step, node);
 
 	rc = rc ? rc : nca_links_judge_node(step, node);
 	rc = rc ? rc : nca_ports_judge_node(step, node);

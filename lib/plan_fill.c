@@ -5,15 +5,16 @@
 #include "step.h"
 
 /* "GID 3 10.1.0.5 on rail0, ", or nothing on InfiniBand, which goes by LID. */
-static const char *gid_text(struct nca_step *step, const struct nca_gid *gid)
+static const char *gid_text(struct nca_step *step, const struct nca_port_state *p,
+			    const struct nca_gid *gid)
 {
 	char index[NCA_INT_TEXT], text[NCA_ADDR_TEXT];
-	struct nca_ip ip;
 
-	if (!gid || nca_ip_parse_gid(gid->gid, &ip))
+	if (!gid)
 		return "";
 	return nca_step_join(step, ", GID ", nca_step_int(gid->index, index), " ",
-			     nca_ip_text(&ip, text), " on ", gid->ndev ? gid->ndev : "unknown");
+			     nca_ip_text(nca_rail_ip(step, p), text), " on ",
+			     gid->ndev ? gid->ndev : "unknown");
 }
 
 static char *rail_text(struct nca_step *step, const struct nca_port_state *p, int rail,
@@ -21,7 +22,7 @@ static char *rail_text(struct nca_step *step, const struct nca_port_state *p, in
 {
 	const char *layer = p->port->link_layer, *level = nca_level_word(p->level);
 	char port[NCA_INT_TEXT], place[NCA_INT_TEXT], rate[NCA_INT_TEXT];
-	const char *address = gid_text(step, gid);
+	const char *address = gid_text(step, p, gid);
 
 	if (!address)
 		return NULL;

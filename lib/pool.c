@@ -9,6 +9,9 @@
 
 #define CHUNK_SIZE ((size_t)16384)
 
+/* Strings to share: above the few hundred words that the nodes of a job have in common. */
+#define WORDS 1024
+
 struct chunk {
 	struct chunk *next;
 	size_t used;
@@ -18,6 +21,7 @@ struct chunk {
 
 struct nca_pool {
 	struct chunk *chunks;
+	char **words; /* WORDS of them by hash, NULL until the first is asked for */
 };
 
 struct nca_pool *nca_pool_new(void)
@@ -83,6 +87,31 @@ char *nca_pool_strndup(struct nca_pool *pool, const char *s, size_t n)
 char *nca_pool_strdup(struct nca_pool *pool, const char *s)
 {
 	return s ? nca_pool_strndup(pool, s, strlen(s)) : NULL;
+}
+
+static size_t hash(const char *s)
+{
+	uint32_t h = 2166136261u;
+
+	for (; *s; s++)
+		h = (h ^ (unsigned char)*s) * 16777619u;
+	return (h ^ h >> 16) % WORDS;
+}
+
+char *nca_pool_share(struct nca_pool *pool, const char *s)
+{
+	char **word;
+
+	if (!s)
+		return NULL;
+	if (!pool->words)
+		pool->words = nca_pool_alloc(pool, WORDS * sizeof(*pool->words));
+	if (!pool->words)
+		return NULL;
+	word = &pool->words[hash(s)];
+	if (!*word || !streq(*word, s))
+		*word = nca_pool_strdup(pool, s);
+	return *word;
 }
 
 char *nca_pool_printf(struct nca_pool *pool, const char *fmt, ...)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Route look-ups in the recorded routes of a node. */
 #include <errno.h>
+#include <limits.h>
 
 #include <nca/route.h>
 
@@ -61,6 +62,24 @@ static size_t count_entries(const struct nca_node *node)
 	return n;
 }
 
+static bool is_default(const struct nca_route_entry *e, int family)
+{
+	return e->main && !e->dst.len && e->dst.ip.family == family;
+}
+
+/* Marks the default routes of a family with the lowest metric. */
+static void mark_default(struct nca_routes *routes, int family)
+{
+	struct nca_route_entry *e;
+	int lowest = INT_MAX;
+
+	NCA_FOREACH(e, routes->entries)
+		if (is_default(e, family) && e->metric < lowest)
+			lowest = e->metric;
+	NCA_FOREACH(e, routes->entries)
+		e->is_default = e->is_default || (is_default(e, family) && e->metric == lowest);
+}
+
 int nca_routes_read(const struct nca_node *node, struct nca_pool *pool, struct nca_routes *ret)
 {
 	struct nca_routes routes = {.known = node->routes.n > 0};
@@ -75,8 +94,42 @@ int nca_routes_read(const struct nca_node *node, struct nca_pool *pool, struct n
 	NCA_FOREACH(link, node->interfaces)
 		if (!routes.known)
 			add_connected(&routes, link);
+	mark_default(&routes, 4);
+	mark_default(&routes, 6);
 	*ret = routes;
 	return 0;
+}
+
+/* As streq(), and unknown equals unknown. */
+static bool is_equal(const char *a, const char *b)
+{
+	return a && b ? streq(a, b) : a == b;
+}
+
+static bool are_equal(const struct nca_route *a, const struct nca_route *b)
+{
+	size_t i;
+
+	if (a->metric != b->metric || a->nexthops.n != b->nexthops.n || !is_equal(a->dst, b->dst) ||
+	    !is_equal(a->dev, b->dev) || !is_equal(a->family, b->family) ||
+	    !is_equal(a->table, b->table))
+		return false;
+	for (i = 0; i < a->nexthops.n; i++)
+		if (!is_equal(a->nexthops.v[i].dev, b->nexthops.v[i].dev))
+			return false;
+	return true;
+}
+
+bool nca_routes_equal(const struct nca_node *a, const struct nca_node *b)
+{
+	size_t i;
+
+	if (a->routes.n != b->routes.n || !a->routes.n)
+		return false;
+	for (i = 0; i < a->routes.n; i++)
+		if (!are_equal(&a->routes.v[i], &b->routes.v[i]))
+			return false;
+	return true;
 }
 
 int nca_routes_longest(const struct nca_routes *routes, const struct nca_ip *ip)
@@ -191,10 +244,8 @@ static size_t same_answer(const struct nca_routes *routes, const struct nca_ip *
 	return n;
 }
 
-/* Does one route of dev hold all, with none of another device inside it? The usual case, in two
- * passes. */
-static bool is_covered(const struct nca_routes *routes, const char *dev, const struct nca_ip *first,
-		       const struct nca_ip *last)
+bool nca_routes_cover(const struct nca_routes *routes, const char *dev, const struct nca_ip *first,
+		      const struct nca_ip *last)
 {
 	const struct nca_route_entry *e, *best = NULL;
 
@@ -216,7 +267,7 @@ static bool is_covered(const struct nca_routes *routes, const char *dev, const s
 const struct nca_ip *nca_routes_unreached(const struct nca_routes *routes, const char *dev,
 					  const struct nca_ip *ips, size_t n)
 {
-	size_t at = n && is_covered(routes, dev, &ips[0], &ips[n - 1]) ? n : 0;
+	size_t at = n && nca_routes_cover(routes, dev, &ips[0], &ips[n - 1]) ? n : 0;
 
 	while (at < n) {
 		if (!nca_routes_via(routes, dev, &ips[at]))
@@ -229,18 +280,9 @@ const struct nca_ip *nca_routes_unreached(const struct nca_routes *routes, const
 bool nca_routes_default(const struct nca_routes *routes, const char *dev, int family)
 {
 	const struct nca_route_entry *e;
-	int metric = -1;
-	bool via = false;
 
-	NCA_FOREACH(e, routes->entries) {
-		if (!e->main || e->dst.len || e->dst.ip.family != family)
-			continue;
-		if (metric < 0 || e->metric < metric)
-			via = false;
-		if (metric < 0 || e->metric <= metric) {
-			via = via || nca_same(e->dev, dev);
-			metric = e->metric;
-		}
-	}
-	return via;
+	NCA_FOREACH(e, routes->entries)
+		if (e->is_default && e->dst.ip.family == family && nca_same(e->dev, dev))
+			return true;
+	return false;
 }

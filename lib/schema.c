@@ -97,7 +97,7 @@ static int decode_string(json_t *json, unsigned int flags, const struct place *a
 		return fail_at(err, at, "expected a string");
 	if (flags & NCA_NAME && !nca_name_ok(json_string_value(json)))
 		return fail_at(err, at, "expected a name of 1 to 63 letters, digits and _.:@-");
-	*ret = nca_pool_strdup(pool, json_string_value(json));
+	*ret = nca_pool_share(pool, json_string_value(json));
 	return *ret ? 0 : no_memory(err);
 }
 
@@ -199,10 +199,10 @@ static int decode_objects(const struct nca_shape *shape, json_t *json, const str
 static char *map_value(struct nca_pool *pool, json_t *json)
 {
 	if (json_is_string(json))
-		return nca_pool_strdup(pool, json_string_value(json));
+		return nca_pool_share(pool, json_string_value(json));
 	if (json_is_integer(json))
 		return nca_pool_printf(pool, "%" JSON_INTEGER_FORMAT, json_integer_value(json));
-	return nca_pool_strdup(pool, json_is_true(json) ? "true" : "false");
+	return nca_pool_share(pool, json_is_true(json) ? "true" : "false");
 }
 
 static int decode_map(json_t *json, const struct place *at, struct nca_pool *pool,
@@ -224,7 +224,7 @@ static int decode_map(json_t *json, const struct place *at, struct nca_pool *poo
 			continue;
 		if (!json_is_string(value) && !json_is_integer(value) && !json_is_boolean(value))
 			return fail_at(err, &here, "expected a string");
-		pair->key = nca_pool_strdup(pool, key);
+		pair->key = nca_pool_share(pool, key);
 		pair->value = map_value(pool, value);
 		if (!pair->key || !pair->value)
 			return no_memory(err);
@@ -249,7 +249,7 @@ static int decode_rows(json_t *json, const struct place *at, struct nca_pool *po
 		const struct place here = {at, key, 0};
 		struct nca_row *row = &ret->v[ret->n++];
 
-		row->key = nca_pool_strdup(pool, key);
+		row->key = nca_pool_share(pool, key);
 		rc = row->key ? decode_strs(value, &here, pool, (void *)&row->values, err)
 			      : no_memory(err);
 		if (rc)

@@ -29,18 +29,15 @@ char *nca_step_text(struct nca_step *step, const char *fmt, ...)
 
 char *nca_step_join_list(struct nca_step *step, const char *const *parts)
 {
-	const char *const *p;
-	size_t n = 1, len;
+	size_t len[NCA_JOIN_MAX], n = 1, i;
 	char *text, *to;
 
-	for (p = parts; *p; p++)
-		n += strlen(*p);
+	for (i = 0; i < NCA_JOIN_MAX && parts[i]; i++)
+		n += len[i] = strlen(parts[i]);
 	text = to = nca_pool_alloc(step->pool, n);
 	step->no_memory = step->no_memory || !text;
-	for (p = parts; text && *p; p++, to += len) {
-		len = strlen(*p);
-		memcpy(to, *p, len);
-	}
+	for (i = 0; text && i < NCA_JOIN_MAX && parts[i]; to += len[i++])
+		memcpy(to, parts[i], len[i]);
 	return text;
 }
 

@@ -43,9 +43,13 @@ struct nca_port_state {
 	const struct nca_port *port;
 	enum nca_rule rule; /* NONE: still a candidate */
 	const char *text;
+	nca_strs netdevs;	      /* nca_topo_netdevs() */
 	const struct nca_gid *gid[2]; /* best IPv4 and best IPv6 GID, NULL where there is none */
+	struct nca_ip ip[2];	      /* of these */
 	struct nca_prefix net[2];     /* of these; family 0 unknown */
-	const struct nca_gid *automatic[2]; /* what NCCL takes by itself: nca_gid_auto() */
+	/* By family (4, or what NCCL_IB_ADDR_FAMILY says), what NCCL 2.21 and newer take by
+	 * themselves: the first routable RoCE v2 GID (ncclUpdateGidIndex()); NULL: index 0. */
+	const struct nca_gid *automatic[2];
 	enum nca_layer layer;
 	bool software;	      /* soft-RoCE */
 	double rate;	      /* Gb/s, -1 unknown */
@@ -56,7 +60,7 @@ struct nca_port_state {
 
 struct nca_node_state {
 	const struct nca_node *node;
-	struct nca_routes routes;
+	const struct nca_routes *routes; /* nodes with the same routes share them */
 	NCA_LIST(struct nca_link_state) links;
 	NCA_LIST(struct nca_candidate) candidates;
 	NCA_LIST(struct nca_port_state) ports;
@@ -100,8 +104,9 @@ struct nca_step {
 /* A formatted text of the step's pool; NULL, noted in no_memory, where memory is short. */
 char *nca_step_text(struct nca_step *step, const char *fmt, ...) NCA_PRINTF(2, 3);
 
-/* The strings one after the other, ended by NULL: what stands in every row of every node is not
- * worth a format. NULL, noted in no_memory, where memory is short. */
+/* The strings one after the other, ended by NULL, at most NCA_JOIN_MAX: what stands in every row of
+ * every node is not worth a format. NULL, noted in no_memory, where memory is short. */
+#define NCA_JOIN_MAX (4 * NCA_RAILS_MAX)
 #define nca_step_join(step, ...) nca_step_join_list(step, (const char *const[]){__VA_ARGS__, NULL})
 char *nca_step_join_list(struct nca_step *step, const char *const *parts);
 
@@ -190,23 +195,19 @@ const char *nca_step_set(const struct nca_node_state *node, const char *variable
 /* Who set it: "the user", "the image", "nccl.conf". */
 const char *nca_step_setter(const struct nca_node_state *node);
 
-/* The best routable RoCE v2 GIDs of a port: IPv4 and IPv6, NULL where there is none. */
-void nca_gid_best(const struct nca_node_state *node, const struct nca_port *port,
-		  const struct nca_gid *best[2]);
-
-/* The network of a GID's address on its netdev; family 0 where it is not known. */
-struct nca_prefix nca_gid_network(const struct nca_node *node, const struct nca_gid *gid);
+/* Reads a RoCE port's GIDs: the best routable RoCE v2 ones, their networks, and NCCL's choice. */
+void nca_gids_read(const struct nca_node_state *node, struct nca_port_state *port);
 
 /*
- * The GID that NCCL 2.21 and newer take by themselves (ncclUpdateGidIndex()): the first routable
- * RoCE v2 GID of the family (4, or what NCCL_IB_ADDR_FAMILY says) in the range (NULL: any). NULL:
- * none, so index 0.
+ * The GID that NCCL 2.21 and newer take by themselves (ncclUpdateGidIndex()): the first
+ * routable RoCE v2 GID of the family in the range (NULL: any). NULL: none, so index 0.
  */
 const struct nca_gid *nca_gid_auto(const struct nca_port *port, int family,
 				   const struct nca_prefix *range);
 
-/* The agreed GID of a rail, NULL on InfiniBand or where the table was not read. */
+/* The agreed GID of a rail and its address, NULL on InfiniBand or where the table was not read. */
 const struct nca_gid *nca_rail_gid(const struct nca_step *step, const struct nca_port_state *rail);
+const struct nca_ip *nca_rail_ip(const struct nca_step *step, const struct nca_port_state *rail);
 
 /* NCCL's version of a node as 10000 * major + 100 * minor + patch; -1 unknown. */
 int nca_version_nccl(const struct nca_node *node);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the devices of one node belong together. */
+#include <errno.h>
+
 #include <nca/topo.h>
 
 /* Deeper stacks are a loop in a broken document. */
@@ -114,7 +116,7 @@ static bool has_name(const nca_strs *list, const char *name)
 }
 
 /* Is lower directly below upper? A slave is known by its own `master` or by its master's list. */
-static bool is_below(const struct nca_link *upper, const struct nca_link *lower)
+static inline bool is_below(const struct nca_link *upper, const struct nca_link *lower)
 {
 	return nca_same(upper->link, lower->name) || nca_same(lower->master, upper->name) ||
 	       (upper->bond && has_name(&upper->bond->slaves, lower->name)) ||
@@ -153,23 +155,45 @@ bool nca_topo_lowest(const struct nca_node *node, const struct nca_link *link)
 	return true;
 }
 
-static bool is_over(const struct nca_node *node, const struct nca_link *link, bool lowest,
-		    const char *name)
+/* Adds a name that is known and not there yet; the last one is the likeliest. */
+static int add_netdev(struct nca_pool *pool, nca_strs *list, char *name)
 {
-	return lowest ? nca_same(link->name, name) : nca_topo_over(node, link, name);
+	char **slot;
+	size_t i;
+
+	if (!name)
+		return 0;
+	for (i = list->n; i-- > 0;)
+		if (streq(list->v[i], name))
+			return 0;
+	slot = NCA_APPEND(pool, *list);
+	if (!slot)
+		return -ENOMEM;
+	*slot = name;
+	return 0;
+}
+
+int nca_topo_netdevs(const struct nca_hca *hca, const struct nca_port *port, struct nca_pool *pool,
+		     nca_strs *ret)
+{
+	const struct nca_gid *gid;
+	int rc = add_netdev(pool, ret, port->netdev);
+
+	rc = rc ? rc : add_netdev(pool, ret, hca->lag ? hca->lag->bond : NULL);
+	NCA_FOREACH(gid, port->gids)
+		rc = rc ? rc : add_netdev(pool, ret, gid->ndev);
+	return rc;
 }
 
 bool nca_topo_uses(const struct nca_node *node, const struct nca_link *link, bool lowest,
-		   const struct nca_hca *hca, const struct nca_port *port)
+		   const struct nca_hca *hca, const nca_strs *netdevs)
 {
 	const struct nca_link *l;
-	const struct nca_gid *gid;
+	size_t i;
 
-	if (is_over(node, link, lowest, port->netdev) ||
-	    (hca->lag && is_over(node, link, lowest, hca->lag->bond)))
-		return true;
-	NCA_FOREACH(gid, port->gids)
-		if (is_over(node, link, lowest, gid->ndev))
+	for (i = 0; i < netdevs->n; i++)
+		if (lowest ? nca_same(link->name, netdevs->v[i])
+			   : nca_topo_over(node, link, netdevs->v[i]))
 			return true;
 	if (lowest)
 		return nca_same(link->pci, hca->pci);
@@ -247,7 +271,7 @@ const char *nca_topo_master(const struct nca_node *node, const struct nca_link *
 	const struct nca_link *upper;
 
 	NCA_FOREACH(upper, node->interfaces)
-		if (upper != link && !nca_same(upper->kind, "vrf") && is_below(upper, link) &&
+		if (upper != link && is_below(upper, link) && !nca_same(upper->kind, "vrf") &&
 		    !nca_same(upper->link, link->name))
 			return upper->name;
 	upper = nca_node_link(node, link->master);

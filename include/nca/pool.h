@@ -25,6 +25,11 @@ void *nca_pool_alloc(struct nca_pool *pool, size_t size);
 char *nca_pool_strdup(struct nca_pool *pool, const char *s);
 char *nca_pool_strndup(struct nca_pool *pool, const char *s, size_t n);
 
+/* As nca_pool_strdup(), but a string that the pool was lately asked for is mostly given again, for
+ * words that repeat: so a large job is small, and streq() need not look into it. Nobody may change
+ * the string. */
+char *nca_pool_share(struct nca_pool *pool, const char *s);
+
 /* A formatted string, of any length. NULL when memory is short. */
 char *nca_pool_printf(struct nca_pool *pool, const char *fmt, ...) NCA_PRINTF(2, 3);
 

@@ -18,6 +18,7 @@ struct nca_route_entry {
 	const char *dev;
 	int metric; /* 0 where it is not recorded */
 	bool main;
+	bool is_default; /* of `main`, with the lowest metric of its family */
 };
 
 /* The routes of one node in the order of the document; those that cannot be read are left out. */
@@ -29,6 +30,10 @@ struct nca_routes {
 
 /* -ENOMEM. Points into the node. */
 int nca_routes_read(const struct nca_node *node, struct nca_pool *pool, struct nca_routes *ret);
+
+/* Do two nodes record the same routes, so that one nca_routes serves both? Not where they record
+ * none. */
+bool nca_routes_equal(const struct nca_node *a, const struct nca_node *b);
 
 /*
  * Does the longest prefix of `main` that holds ip lead out of dev? Several devices can hold the
@@ -57,6 +62,11 @@ const char *nca_routes_device(const struct nca_routes *routes, const struct nca_
 
 /* Does any table hold any route to ip? */
 bool nca_routes_any(const struct nca_routes *routes, const struct nca_ip *ip);
+
+/* Does one route of dev (NULL: of any) hold all addresses from first to last, with none of another
+ * device inside it? The usual case of nca_routes_unreached(), whose answer is then NULL. */
+bool nca_routes_cover(const struct nca_routes *routes, const char *dev, const struct nca_ip *first,
+		      const struct nca_ip *last);
 
 /*
  * Are all of n sorted addresses (nca_ip_compare) reached by dev in the sense of nca_routes_via()?

@@ -35,10 +35,15 @@ bool nca_topo_over(const struct nca_node *node, const struct nca_link *upper, co
 /* Has link nothing below it? */
 bool nca_topo_lowest(const struct nca_node *node, const struct nca_link *link);
 
-/* Does what is sent on link leave through this port: by its netdev, its RoCE LAG, its PCI function
- * or a GID's netdev? lowest is nca_topo_lowest(link), which many questions share. */
+/* The interfaces that a port stands behind, each once: its netdev, its RoCE LAG and the netdevs of
+ * its GIDs. -ENOMEM. Points into the node. */
+int nca_topo_netdevs(const struct nca_hca *hca, const struct nca_port *port, struct nca_pool *pool,
+		     nca_strs *ret);
+
+/* Does what is sent on link leave through a port of this HCA that stands behind netdevs: by one of
+ * these or by its PCI function? lowest is nca_topo_lowest(link), which many questions share. */
 bool nca_topo_uses(const struct nca_node *node, const struct nca_link *link, bool lowest,
-		   const struct nca_hca *hca, const struct nca_port *port);
+		   const struct nca_hca *hca, const nca_strs *netdevs);
 
 /* Speed in Mb/s, looked up in the lower devices where the link itself has none; -1 unknown. */
 int nca_topo_speed(const struct nca_node *node, const struct nca_link *link);

@@ -14,7 +14,7 @@
 
 static inline bool streq(const char *a, const char *b)
 {
-	return strcmp(a, b) == 0;
+	return a == b || strcmp(a, b) == 0;
 }
 
 /* As streq(), for strings that may be unknown: NULL equals nothing, not even NULL. */

@@ -12,6 +12,7 @@
 #include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include <nca/plan.h>
@@ -19,6 +20,7 @@
 #define RAILS 8
 #define NODES 10000
 #define DOUBLINGS 3
+#define ROUNDS 5
 
 /* The budget: seconds and MB at 10,000 nodes, factor per doubling. */
 #define SECONDS_MAX 0.5
@@ -149,31 +151,61 @@ static double used(void)
 	return (double)(m.uordblks + m.hblkhd) / 1e6;
 }
 
-/* The best of three: what the machine adds is not the planner's. */
+static struct cost plan_once(const struct nca_job *job)
+{
+	struct nca_pool *pool = nca_pool_new();
+	struct nca_error err = {"out of memory"};
+	double before = used(), start = now();
+	struct nca_options opt;
+	struct nca_plan *plan;
+
+	nca_options_init(&opt);
+	nca_options_finish(&opt);
+	if (!pool || nca_plan_make(job, &opt, NULL, pool, &plan, &err) ||
+	    plan->nodes.v->hcas.n != RAILS || plan->warnings.n) {
+		fprintf(stderr, "not planned: %s\n", err.text);
+		exit(1);
+	}
+	return (struct cost){now() - start, used() - before};
+}
+
+/* In a process of its own, as in the hub: memory that an earlier plan has left would be cheaper. */
+static struct cost plan_afresh(const struct nca_job *job)
+{
+	struct cost cost;
+	int fds[2], status;
+	pid_t pid;
+
+	fflush(stdout);
+	if (pipe(fds) < 0 || (pid = fork()) < 0) {
+		perror("fork");
+		exit(1);
+	}
+	if (!pid) {
+		cost = plan_once(job);
+		_exit(write(fds[1], &cost, sizeof(cost)) != sizeof(cost));
+	}
+	close(fds[1]);
+	if (read(fds[0], &cost, sizeof(cost)) != sizeof(cost) || waitpid(pid, &status, 0) != pid ||
+	    status)
+		exit(1);
+	close(fds[0]);
+	return cost;
+}
+
+/* The best of some: what the machine adds is not the planner's. */
 static struct cost measure(bool roce, size_t nodes)
 {
 	nca_autopool struct nca_pool *from = nca_pool_new();
 	const struct nca_job *job = make_job(from, roce, nodes);
 	struct cost best = {1e9, 0};
-	struct nca_options opt;
 	int i;
 
-	nca_options_init(&opt);
-	nca_options_finish(&opt);
-	for (i = 0; i < 3; i++) {
-		nca_autopool struct nca_pool *pool = nca_pool_new();
-		struct nca_error err = {""};
-		double before = used(), start = now(), seconds;
-		struct nca_plan *plan;
+	for (i = 0; i < ROUNDS; i++) {
+		struct cost cost = plan_afresh(job);
 
-		if (nca_plan_make(job, &opt, NULL, pool, &plan, &err) ||
-		    plan->nodes.v->hcas.n != RAILS || plan->warnings.n) {
-			fprintf(stderr, "not planned: %s\n", err.text);
-			exit(1);
-		}
-		seconds = now() - start;
-		best.seconds = seconds < best.seconds ? seconds : best.seconds;
-		best.megabytes = used() - before;
+		if (cost.seconds < best.seconds)
+			best = cost;
 	}
 	return best;
 }

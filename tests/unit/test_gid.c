@@ -74,14 +74,15 @@ static void check_gid(void **state)
 	const struct gid *r = *state;
 	nca_autopool struct nca_pool *pool = nca_pool_new();
 	struct nca_node_state node = {.node = document_read(pool, &nca_node_shape, r->node)};
-	const struct nca_port *port = node.node->hcas.v->ports.v;
-	const struct nca_gid *best[2];
+	struct nca_port_state port = {.port = node.node->hcas.v->ports.v};
+	struct nca_routes routes;
 
-	assert_int_equal(nca_routes_read(node.node, pool, &node.routes), 0);
-	nca_gid_best(&node, port, best);
-	assert_int_equal(index_of(best[0]), r->best4);
-	assert_int_equal(index_of(best[1]), r->best6);
-	assert_int_equal(index_of(nca_gid_auto(port, 4, NULL)), r->first);
+	assert_int_equal(nca_routes_read(node.node, pool, &routes), 0);
+	node.routes = &routes;
+	nca_gids_read(&node, &port);
+	assert_int_equal(index_of(port.gid[0]), r->best4);
+	assert_int_equal(index_of(port.gid[1]), r->best6);
+	assert_int_equal(index_of(port.automatic[0]), r->first);
 }
 
 /* NCCL_IB_ADDR_RANGE moves the automatic choice. */

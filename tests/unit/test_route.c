@@ -153,6 +153,46 @@ static void check_default(void **state)
 	assert_false(nca_routes_default(&routes, "b", 6));
 }
 
+struct pair {
+	const char *name, *a, *b;
+	bool equal;
+};
+
+#define HOPS(a, b)                                                                                 \
+	"{'family': 'inet', 'dst': 'default', 'nexthops': [{'dev': '" a "'}, {'dev': '" b "'}]}"
+
+static const struct pair equals[] = {
+	{"the same", TWO, TWO, true},
+	{"none: the interfaces stand for them", "", "", false},
+	{"one more", TWO, TWO "," TABLE("10.1.0.0/16", "eth1"), false},
+	{"another order", ROUTE("10.0.0.0/8", "eth1", "") "," ROUTE("default", "eth0", ""), TWO,
+	 false},
+	{"another prefix", ROUTE("10.0.0.0/8", "a", ""), ROUTE("10.0.0.0/9", "a", ""), false},
+	{"another device", ROUTE("10.0.0.0/8", "a", ""), ROUTE("10.0.0.0/8", "b", ""), false},
+	{"another table", ROUTE("10.0.0.0/8", "a", ""), TABLE("10.0.0.0/8", "a"), false},
+	{"another metric", ROUTE("10.0.0.0/8", "a", ""), ROUTE("10.0.0.0/8", "a", ", 'metric': 1"),
+	 false},
+	{"another gateway: who is asked does not matter",
+	 ROUTE("default", "a", ", 'gateway': '10.0.0.1'"),
+	 ROUTE("default", "a", ", 'gateway': '10.0.0.2'"), true},
+	{"the same hops", HOPS("a", "b"), HOPS("a", "b"), true},
+	{"another hop", HOPS("a", "b"), HOPS("a", "c"), false},
+	{"one device or two", HOPS("a", "b"), ROUTE("default", "a", ""), false},
+};
+
+/* Nodes with equal routes share one table. */
+static void check_equal(void **state)
+{
+	const struct pair *r = *state;
+	nca_autopool struct nca_pool *pool = nca_pool_new();
+	const struct nca_node *a, *b;
+
+	a = document_read(pool, &nca_node_shape, nca_pool_printf(pool, NODE("", "%s"), r->a));
+	b = document_read(pool, &nca_node_shape, nca_pool_printf(pool, NODE("", "%s"), r->b));
+	assert_int_equal(nca_routes_equal(a, b), r->equal);
+	assert_int_equal(nca_routes_equal(b, a), r->equal);
+}
+
 int main(void)
 {
 	struct CMUnitTest tests[TABLE_MAX];
@@ -160,6 +200,7 @@ int main(void)
 
 	TABLE_ADD(tests, n, lookups, check_lookup);
 	TABLE_ADD(tests, n, reaches, check_reach);
+	TABLE_ADD(tests, n, equals, check_equal);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(check_default);
 	return _cmocka_run_group_tests("route", tests, n, NULL, NULL);
 }

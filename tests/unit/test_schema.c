@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
 #include "table.h"
 
 #include <errno.h>
@@ -141,6 +143,28 @@ static void check_digest(void **state)
 	assert_non_null(strstr(digest, "\"name\":\"n1\""));
 }
 
+/* More words than the pool remembers: each is what was asked for, and what repeats is one. */
+static void check_shared(void **state)
+{
+	enum { MANY = 5000 };
+	nca_autopool struct nca_pool *pool = nca_pool_new();
+	char word[16];
+	int i;
+
+	(void)state;
+	assert_null(nca_pool_share(pool, NULL));
+	assert_string_equal(nca_pool_share(pool, ""), "");
+	for (i = 0; i < 2 * MANY; i++) {
+		const char *got;
+
+		snprintf(word, sizeof(word), "word%d", i % MANY);
+		got = nca_pool_share(pool, word);
+		assert_string_equal(got, word);
+		assert_ptr_not_equal(got, word);
+		assert_ptr_equal(nca_pool_share(pool, word), got);
+	}
+}
+
 int main(void)
 {
 	struct CMUnitTest tests[TABLE_MAX];
@@ -150,5 +174,6 @@ int main(void)
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(check_deep);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(check_again);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(check_digest);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(check_shared);
 	return _cmocka_run_group_tests("schema", tests, n, NULL, NULL);
 }

@@ -120,10 +120,15 @@ static void check_link(void **state)
 		assert_string_equal(nca_topo_master(node, link), r->master);
 	else
 		assert_null(nca_topo_master(node, link));
-	for (i = 0; i < 4; i++)
-		assert_int_equal(nca_topo_uses(node, link, nca_topo_lowest(node, link),
-					       &node->hcas.v[i], node->hcas.v[i].ports.v),
-				 r->uses[i]);
+	for (i = 0; i < 4; i++) {
+		const struct nca_hca *hca = &node->hcas.v[i];
+		nca_strs netdevs = {0};
+
+		assert_int_equal(nca_topo_netdevs(hca, hca->ports.v, pool, &netdevs), 0);
+		assert_int_equal(
+			nca_topo_uses(node, link, nca_topo_lowest(node, link), hca, &netdevs),
+			r->uses[i]);
+	}
 }
 
 int main(void)
