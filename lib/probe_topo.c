@@ -189,12 +189,23 @@ static int add_devices(const struct nca_probe *p, hwloc_topology_t t)
 	return rc;
 }
 
+/* Distances choose among ports. */
+static bool has_choice(const struct nca_node *node)
+{
+	const struct nca_hca *h;
+	size_t ports = 0;
+
+	NCA_FOREACH(h, node->hcas)
+		ports += h->ports.n;
+	return ports > 1;
+}
+
 int nca_probe_pci(const struct nca_probe *p)
 {
 	hwloc_topology_t t;
 	int rc;
 
-	if ((p->node->hcas.n < 2 && !p->node->gpus.n) ||
+	if (!p->node->gpus.n || !has_choice(p->node) ||
 	    !nca_sysroot_exists(p->src->root_fd, "sys/bus/pci/devices"))
 		return 0;
 	if (hwloc_topology_init(&t))

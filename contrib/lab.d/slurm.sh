@@ -13,6 +13,7 @@ declare -A daemon_pid
 start_slurm() {
 	local slurmd=(slurmd -D) i
 	conf_dir=$LAB_DIR
+	[[ -z ${LAB_SLURMSTEPD-} ]] || slurmd+=(-d "$LAB_SLURMSTEPD")
 	if [[ -n $configless ]]; then
 		make_configless
 		slurmd+=(--conf-server login)

@@ -8,6 +8,7 @@ One line for each thing, blanks between words:
   pci ADDR PARENT CLASS VENDOR DEVICE NUMA [SECONDARY SUBORDINATE]
                                 a PCI device; PARENT is an address or hostbridge:dddd:bb
   hca NAME ADDR LAYER RATE      a ConnectX-6 Dx with one active port and 256 GID entries
+  table HCA SIZE                its GID table is smaller
   gid HCA INDEX GID TYPE [NDEV] a populated entry; "_" in TYPE is a blank
   net IFINDEX NAME [key=value]  an interface: kind, master, link, pci, speed, mode, vlan, mac, mtu
   addr IFINDEX ADDRESS/LENGTH   an IPv4 address
@@ -63,6 +64,11 @@ def hca(name, addr, layer, *rate):
         put(f"{path}/ports/1/{key}", text)
     for i in range(256):
         put(f"{path}/ports/1/gids/{i}", ":".join(["0000"] * 8))
+
+
+def table(name, size):
+    for i in range(int(size), 256):
+        os.unlink(os.path.join(root, f"sys/class/infiniband/{name}/ports/1/gids/{i}"))
 
 
 def gid(name, index, value, kind, ndev=None):
@@ -125,7 +131,7 @@ def addr(index, text):
 
 
 words = {"file": lambda path, *text: put(path, " ".join(text)), "link": link, "pci": pci,
-         "hca": hca, "gid": gid, "net": net, "addr": addr}
+         "hca": hca, "table": table, "gid": gid, "net": net, "addr": addr}
 for line in sys.stdin:
     if line.strip():
         word, *rest = line.split()
