@@ -58,10 +58,17 @@ static int append(struct nca_buffer *b, const void *data, size_t len)
 	return rc;
 }
 
+/* An empty buffer is given back: a hub has one connection per node, most of which say nothing. */
 static void consume(struct nca_buffer *b, size_t len)
 {
-	memmove(b->data, b->data + len, b->used - len);
 	b->used -= len;
+	if (b->used) {
+		memmove(b->data, b->data + len, b->used);
+		return;
+	}
+	free(b->data);
+	b->data = NULL;
+	b->size = 0;
 }
 
 int nca_channel_open(struct nca_channel *ch, int fd, enum nca_side side,
