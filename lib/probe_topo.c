@@ -3,8 +3,8 @@
  * Where HCAs and GPUs sit in the PCI tree, by hwloc.
  *
  * Loading costs milliseconds and reads the configuration space of every device, so it is done only
- * where a distance can matter: with GPUs, or more than one HCA. Operating system devices stay out:
- * for them hwloc reads every GID of every port.
+ * where a distance can matter: with GPUs and more than one HCA port. Operating system devices stay
+ * out: for them hwloc reads every GID of every port.
  */
 #include <errno.h>
 #include <stdio.h>

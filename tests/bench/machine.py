@@ -29,7 +29,7 @@ def tree(pci):
         kind = '0604' if behind else p.get('class') or 'ff00'
         words = [p.get(key) or '0' for key in ('vendor', 'device')]
         own = ['pci', p['addr'], p.get('parent') or f"hostbridge:{p['addr'][:7]}", kind,
-               *(w.removeprefix('0x').zfill(4) for w in words), str(p.get('numa', 0)), *buses]
+               *(w.removeprefix('0x').zfill(4) for w in words), str(p.get('numa') or 0), *buses]
         return [own] + inner
 
     known = {p['addr'] for p in pci}
