@@ -168,6 +168,8 @@ int nca_watcher_start(const struct nca_spawn *spawn, const struct nca_hub_addres
 void nca_watcher_end(void)
 {
 	if (nca_plugin.watcher > 0 && !atomic_load(nca_plugin.over)) {
+		/* Nobody wants to hear any more why there is no agent. */
+		nca_mailbox_close(nca_plugin.box, NCA_MAILBOX_DIED);
 		kill(-nca_plugin.watcher, SIGTERM);
 		if (!nca_word_wait(nca_plugin.over, END_MS))
 			kill(-nca_plugin.watcher, SIGKILL);
