@@ -6,7 +6,9 @@
  */
 #include <errno.h>
 
-#include "rail_keys.h"
+#include "mesh.h"
+
+#define VERSION_32_DEVICES 21805
 
 static bool is_candidate(const struct nca_port_state *p)
 {
@@ -103,6 +105,8 @@ static enum nca_rail_key_kind choose_kind(struct nca_step *step, struct nca_rail
 			break;
 		if (!nca_rail_table_read(step, kind, table))
 			continue;
+		if (nca_mesh_is(step, table))
+			return kind;
 		tells = nca_rail_table_tells(step, table);
 		if (tells && (kind <= NCA_KEY_SUBNET || !equal_counts(step)))
 			return kind;
@@ -223,12 +227,37 @@ static void check_missing(struct nca_step *step, size_t before)
 
 	if (after < before && step->opt->missing_rail_fail > 0)
 		nca_step_verdict(step, "refuse");
+	/* Without any rail it is `fallback` that decides, unless more than one was asked for. */
+	if (!after && step->opt->min_rails <= 1)
+		return;
 	if (step->opt->min_rails <= 0 || after >= (size_t)step->opt->min_rails)
 		return;
 	nca_step_warn(step, "too-few-rails", "", NULL,
 		      nca_step_text(step, "%zu rails are usable on all nodes, min-rails=%d", after,
 				    step->opt->min_rails));
 	nca_step_verdict(step, "refuse");
+}
+
+/* MAX_IB_DEVS by version (src/transport/net_ib.cc). */
+static size_t devices_max(const struct nca_step *step)
+{
+	const struct nca_node_state *node;
+
+	NCA_FOREACH(node, step->nodes) {
+		int version = nca_version_nccl(node->node);
+
+		if (version >= 0 && version < VERSION_32_DEVICES)
+			return 16;
+	}
+	return NCA_RAILS_MAX;
+}
+
+static void use_mesh(struct nca_step *step, const struct nca_rail_table *table)
+{
+	if (!nca_mesh_use(step, table))
+		cut(step, 0, NCA_RULE_MESH, "a mesh of direct cables needs NCCL 2.30.7");
+	else
+		match_places(step, false);
 }
 
 int nca_rails_agree(struct nca_step *step)
@@ -243,16 +272,22 @@ int nca_rails_agree(struct nca_step *step)
 		return rc;
 	NCA_FOREACH(node, step->nodes)
 		nca_pins_count(step, node);
-	if (can_agree(step) && !step->rdma_refused) {
+	if (can_agree(step) && !step->rdma_refused && !step->foreign) {
 		before = nca_rails_most(step);
 		if (choose_kind(step, &table, &sick) == NCA_KEY_ORDINAL)
 			match_places(step, sick);
+		else if (nca_mesh_is(step, &table))
+			use_mesh(step, &table);
 		else
 			match_keys(step, &table);
-		cut(step, NCA_RAILS_MAX, NCA_RULE_TOO_MANY, "NCCL opens at most 32 devices");
+		cut(step, devices_max(step), NCA_RULE_TOO_MANY,
+		    "NCCL opens no more devices (16 up to 2.18.3, then 32)");
 		check_missing(step, before);
 		return step->no_memory ? -ENOMEM : 0;
 	}
-	cut(step, 0, NCA_RULE_TCP, "the step uses TCP");
+	if (step->foreign)
+		cut(step, 0, NCA_RULE_PLUGIN_FABRIC, "NCCL_NET names a network plug-in");
+	else
+		cut(step, 0, NCA_RULE_TCP, "the step uses TCP");
 	return 0;
 }

@@ -78,7 +78,7 @@ static void check_rail_route(struct nca_step *step, const struct nca_node_state 
 	char a[NCA_ADDR_TEXT], b[NCA_ADDR_TEXT];
 	const char *ndev;
 
-	if (node == next || !from || !to || nca_prefix_same(from, to))
+	if (step->env.mesh_len || node == next || !from || !to || nca_prefix_same(from, to))
 		return;
 	ndev = nca_rail_gid(step, node->rails.v[i])->ndev;
 	if (nca_routes_any_via(node->routes, ndev, &to->ip))

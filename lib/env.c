@@ -4,6 +4,9 @@
 
 #include "step.h"
 
+/* NCCL_IB_SUBNET_PREFIX_LEN's default (src/transport/net_ib/connect.cc, 2.30.7). */
+#define MESH_LEN_DEFAULT 24
+
 /* Is what somebody set a list of interfaces that exist and are up? Gloo and TensorPipe take whole
  * names, without "=" and "^". */
 static bool names_work(const struct nca_node_state *node, const char *list)
@@ -158,11 +161,21 @@ static bool any_apart(const struct nca_step *step)
 	return false;
 }
 
+static void set_mesh(struct nca_step *step, size_t i)
+{
+	nca_step_setenv(step, i, "NCCL_IB_SUBNET_AWARE_ROUTING", "1");
+	if (step->env.mesh_len != MESH_LEN_DEFAULT)
+		nca_step_setenv(step, i, "NCCL_IB_SUBNET_PREFIX_LEN",
+				nca_step_text(step, "%d", step->env.mesh_len));
+}
+
 static void set_rdma(struct nca_step *step, size_t i)
 {
 	set_hcas(step, i);
 	if (step->gid_family)
 		nca_env_gid(step, i);
+	if (step->env.mesh_len)
+		set_mesh(step, i);
 	if (step->env.apart)
 		nca_step_setenv(step, i, "NCCL_CROSS_NIC", "0");
 	if (step->env.lag)
@@ -190,7 +203,7 @@ void nca_env_prepare(struct nca_step *step)
 	bool rdma = step->nodes.v->rails.n > 0;
 
 	step->env.family6 = any_needs_family6(step);
-	step->env.apart = rdma && step->gid_family && any_apart(step);
+	step->env.apart = rdma && step->gid_family && !step->env.mesh_len && any_apart(step);
 	step->env.lag = rdma && all_lag(step);
 	step->env.tcp = !rdma && streq(step->plan->net, "Socket") && may_try_rdma(step);
 }

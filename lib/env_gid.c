@@ -9,6 +9,9 @@
  * (NVIDIA/nccl#1573). */
 #define VERSION_SPARSE_GID 22602
 
+/* With NCCL_IB_ROCE_VERSION_NUM=1 this one dumps core (NVIDIA/nccl#1538). */
+#define VERSION_V1_CRASH 22203
+
 /* The index that all rails of a node share, -1: they differ, or a table is unknown. */
 static int common_index(const struct nca_step *step, const struct nca_node_state *node)
 {
@@ -107,6 +110,8 @@ void nca_env_gid(struct nca_step *step, size_t i)
 
 	if (step->gid_family == 6)
 		nca_step_setenv(step, i, "NCCL_IB_ADDR_FAMILY", "AF_INET6");
+	if (node->rails.v[0]->v1 && version / 100 != VERSION_V1_CRASH / 100)
+		nca_step_setenv(step, i, "NCCL_IB_ROCE_VERSION_NUM", "1");
 	if (version >= VERSION_AUTO_GID && agrees &&
 	    (version >= VERSION_SPARSE_GID || node->node->in_container != 1))
 		return;

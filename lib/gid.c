@@ -9,6 +9,16 @@ static bool is_v2(const struct nca_gid *gid)
 	return !gid->type || strstr(gid->type, "v2");
 }
 
+bool nca_gid_only_v1(const struct nca_port *port)
+{
+	const struct nca_gid *gid;
+
+	NCA_FOREACH(gid, port->gids)
+		if (is_v2(gid))
+			return false;
+	return port->gids.n > 0;
+}
+
 static bool is_routable(const struct nca_ip *ip)
 {
 	return !nca_ip_is_zero(ip) && !nca_ip_is_loopback(ip) && !nca_ip_is_link_local(ip);
@@ -102,10 +112,11 @@ void nca_gids_read(const struct nca_node_state *node, struct nca_port_state *p)
 	const struct nca_gid *gid;
 	struct nca_ip ip;
 
+	p->v1 = nca_gid_only_v1(p->port);
 	NCA_FOREACH(gid, p->port->gids) {
 		const struct nca_gid **first;
 
-		if (!is_v2(gid) || nca_ip_parse_gid(gid->gid, &ip))
+		if ((!p->v1 && !is_v2(gid)) || nca_ip_parse_gid(gid->gid, &ip))
 			continue;
 		first = &p->automatic[ip.family == 6];
 		if (is_first(gid, &ip, *first))
@@ -119,12 +130,13 @@ const struct nca_gid *nca_gid_auto(const struct nca_port *port, int family,
 				   const struct nca_prefix *range)
 {
 	const struct nca_gid *gid, *first = NULL;
+	bool v1 = nca_gid_only_v1(port);
 	struct nca_ip ip;
 
 	/* Index 0 is where NCCL begins: one that is good there stays, in the range or not. */
 	NCA_FOREACH(gid, port->gids)
-		if (is_v2(gid) && !nca_ip_parse_gid(gid->gid, &ip) && is_first(gid, &ip, first) &&
-		    ip.family == family &&
+		if ((v1 || is_v2(gid)) && !nca_ip_parse_gid(gid->gid, &ip) &&
+		    is_first(gid, &ip, first) && ip.family == family &&
 		    (!range || gid->index == 0 || nca_prefix_has(range, &ip)))
 			first = gid;
 	return first;

@@ -5,9 +5,7 @@
  */
 #include <nca/pin.h>
 
-#include "step.h"
-
-typedef bool (*keep_fn)(const struct nca_node_state *node, const struct nca_port_state *p);
+#include "fabric.h"
 
 static bool is_candidate(const struct nca_port_state *p)
 {
@@ -42,9 +40,8 @@ static char *values_text(struct nca_step *step, const struct nca_port_state *p, 
 			     level ? level : "unknown");
 }
 
-/* Rejects the candidates of a node that are not to be kept, unless that leaves none. */
-static void filter(struct nca_step *step, struct nca_node_state *node, enum nca_rule rule,
-		   keep_fn keep)
+void nca_ports_keep(struct nca_step *step, struct nca_node_state *node, enum nca_rule rule,
+		    nca_keep_fn keep)
 {
 	size_t kept = 0, rest = 0;
 	struct nca_port_state *p;
@@ -78,23 +75,16 @@ static bool is_inside(const struct nca_node_state *node, const struct nca_port_s
 	return true;
 }
 
-static bool is_infiniband(const struct nca_node_state *node, const struct nca_port_state *p)
+/* With a topology file of the site the PCI tree is not what NCCL will see. */
+bool nca_port_is_near(const struct nca_node_state *node, const struct nca_port_state *p)
 {
-	(void)node;
-	return p->layer == NCA_LAYER_IB;
-}
-
-static bool is_other_than_infiniband(const struct nca_node_state *node,
-				     const struct nca_port_state *p)
-{
-	return !is_infiniband(node, p);
+	return p->level >= NCA_LEVEL_PXB && !nca_step_set(node, "NCCL_TOPO_FILE");
 }
 
 static bool is_near(const struct nca_node_state *node, const struct nca_port_state *p)
 {
 	const struct nca_port_state *other;
 
-	/* With a topology file of the site the PCI tree is not what NCCL will see. */
 	if (nca_step_set(node, "NCCL_TOPO_FILE"))
 		return true;
 	if (p->level != NCA_LEVEL_UNKNOWN)
@@ -115,43 +105,14 @@ static bool is_fastest(const struct nca_node_state *node, const struct nca_port_
 	return true;
 }
 
-static bool all_have(const struct nca_step *step, keep_fn keep)
-{
-	const struct nca_node_state *node;
-	const struct nca_port_state *p;
-
-	NCA_FOREACH(node, step->nodes) {
-		bool found = false;
-
-		NCA_FOREACH(p, node->ports)
-			found = found || (is_candidate(p) && keep(node, p));
-		if (!found)
-			return false;
-	}
-	return true;
-}
-
 /* Applies a rule on every node, but not where somebody chose the HCAs. */
-static void filter_all(struct nca_step *step, enum nca_rule rule, keep_fn keep)
+static void filter_all(struct nca_step *step, enum nca_rule rule, nca_keep_fn keep)
 {
 	struct nca_node_state *node;
 
 	NCA_FOREACH(node, step->nodes)
 		if (!node->fixed_hcas)
-			filter(step, node, rule, keep);
-}
-
-/* One link layer for the step: InfiniBand if all nodes have it, else the other if all have that. */
-static void filter_link_layer(struct nca_step *step)
-{
-	keep_fn keep = all_have(step, is_infiniband)		  ? is_infiniband
-		       : all_have(step, is_other_than_infiniband) ? is_other_than_infiniband
-								  : NULL;
-	struct nca_node_state *node;
-
-	NCA_FOREACH(node, step->nodes)
-		if (keep)
-			filter(step, node, NCA_RULE_LINK_LAYER, keep);
+			nca_ports_keep(step, node, rule, keep);
 }
 
 void nca_ports_filter_node(struct nca_step *step, struct nca_node_state *node)
@@ -159,14 +120,17 @@ void nca_ports_filter_node(struct nca_step *step, struct nca_node_state *node)
 	if (node->fixed_hcas)
 		return;
 	if (!nca_pin_is(node->node, "allow-virtual", "yes"))
-		filter(step, node, NCA_RULE_VIRTUAL, is_hardware);
+		nca_ports_keep(step, node, NCA_RULE_VIRTUAL, is_hardware);
 	if (!nca_pin_is(node->node, "frontend-rule", "off"))
-		filter(step, node, NCA_RULE_FRONT_END, is_inside);
+		nca_ports_keep(step, node, NCA_RULE_FRONT_END, is_inside);
 }
 
 void nca_ports_filter(struct nca_step *step)
 {
-	filter_link_layer(step);
+	nca_fabric_choose_layer(step);
+	nca_fabric_choose_version(step);
+	nca_fabric_choose_subnets(step);
 	filter_all(step, NCA_RULE_LOCALITY, is_near);
 	filter_all(step, NCA_RULE_SLOWER, is_fastest);
+	nca_fabric_choose_largest(step);
 }

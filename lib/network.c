@@ -66,6 +66,20 @@ static bool is_behind_speed(const struct nca_step *step, enum nca_rule rule)
 	return rule != NCA_RULE_SPEED;
 }
 
+/* Does the kernel send to the second network's addresses over the first one's interface all the
+ * same? */
+static bool is_shared(const struct nca_step *step, const struct nca_network *won,
+		      const struct nca_network *second)
+{
+	const struct nca_node_state *first = step->nodes.v;
+	const char *dev;
+
+	if (step->nodes.n < 2)
+		return false;
+	dev = nca_routes_device(&first->routes, &second->member[1]->ip);
+	return nca_same(dev, won->seed->state->link->name);
+}
+
 static bool is_unknown(const struct nca_network *net, enum nca_rule rule)
 {
 	return net->value[rule - NCA_RULE_FAMILY] < 0;
@@ -82,7 +96,7 @@ static void doubt(struct nca_step *step, const struct nca_network *won,
 
 	if (!streq(step->plan->net, "Socket") || second->seed->state == won->seed->state ||
 	    !is_unknown(won, NCA_RULE_SPEED) || is_unknown(won, NCA_RULE_MTU) ||
-	    rule == NCA_RULE_MTU || !is_behind_speed(step, rule))
+	    rule == NCA_RULE_MTU || !is_behind_speed(step, rule) || is_shared(step, won, second))
 		return;
 	nca_step_unsure(
 		step, "speed-unknown", NULL,

@@ -77,6 +77,18 @@ static bool is_refused(const struct nca_node_state *node)
 	return (net && strcasecmp(net, "Socket") == 0) || (off && *off && !streq(off, "0"));
 }
 
+/*
+ * Does NCCL_NET name a plug-in that owns the data path: gIB, FasTrak, Libfabric, UCX? IBext is a
+ * copy of NCCL's own transport in HPC-X and reads the same variables.
+ */
+static bool is_foreign(const struct nca_node_state *node)
+{
+	const char *net = nca_step_set(node, "NCCL_NET");
+
+	return net && *net && strcasecmp(net, "Socket") && strcasecmp(net, "IB") &&
+	       strncasecmp(net, "IBext", 5);
+}
+
 static int begin(struct nca_step *step)
 {
 	const struct nca_job *job = step->job;
@@ -105,6 +117,7 @@ static int begin(struct nca_step *step)
 
 		state->node = node;
 		step->rdma_refused = step->rdma_refused || is_refused(state);
+		step->foreign = (step->foreign || step->nodes.n == 1) && is_foreign(state);
 	}
 	return rc;
 }

@@ -112,7 +112,15 @@ const struct nca_rule_info nca_rules[NCA_RULES] = {
 			     "LAG, is management or storage where others are left"),
 	[NCA_RULE_LINK_LAYER] =
 		PORT("other-link-layer", "InfiniBand and RoCE do not connect (NVIDIA/nccl#302); "
-					 "InfiniBand is built for computing only"),
+					 "InfiniBand is built for computing, unless Ethernet is "
+					 "next to the GPUs and InfiniBand is not"),
+	[NCA_RULE_ROCE_V1] = PORT("roce-v1", "RoCE v1 has an Ethernet type of its own and no IP "
+					     "header: it does not meet v2 (NVIDIA/nccl#426) and "
+					     "does not cross routers"),
+	[NCA_RULE_IB_SUBNET] =
+		PORT("other-subnet", "InfiniBand ports of different subnets meet only through "
+				     "routers, which a FLID in GID 1 shows (NVIDIA/nccl#366, "
+				     "src/transport/net_ib/connect.cc)"),
 	[NCA_RULE_LOCALITY] =
 		PORT("far-from-gpu", "compute HCAs share a PCIe switch with a GPU where the board "
 				     "has any that do; storage HCAs of DGX A100 differ in nothing "
@@ -123,8 +131,12 @@ const struct nca_rule_info nca_rules[NCA_RULES] = {
 	[NCA_RULE_MISSING_RAIL] =
 		PORT("missing-rail", "nodes with unequal HCA lists hang (NVIDIA/nccl#2428): a rail "
 				     "that one node lacks is left out on all"),
-	[NCA_RULE_TOO_MANY] = PORT("too-many", "NCCL opens at most 32 devices "
-					       "(src/transport/net_ib/common.h, MAX_IB_DEVS)"),
+	[NCA_RULE_TOO_MANY] =
+		PORT("too-many", "NCCL opens at most 32 devices, up to 2.18.3 at most 16 "
+				 "(src/transport/net_ib/common.h, MAX_IB_DEVS)"),
+	[NCA_RULE_MESH] = PORT("mesh", "on direct cables the HCA depends on the peer, which NCCL "
+				       "before 2.30.7 does not know "
+				       "(NCCL_IB_SUBNET_AWARE_ROUTING)"),
 	[NCA_RULE_TCP] = PORT("tcp", "one transport for the whole step: InfiniBand on some nodes "
 				     "and TCP on others hangs (NVIDIA/nccl#234)"),
 	[NCA_RULE_RAIL] = PORT("rail", "usable on every node, the same link layer and speed, in "

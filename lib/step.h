@@ -52,6 +52,7 @@ struct nca_port_state {
 	const struct nca_gid *automatic[2];
 	enum nca_layer layer;
 	bool software;	      /* soft-RoCE */
+	bool v1;	      /* its GIDs are of RoCE v1 only */
 	double rate;	      /* Gb/s, -1 unknown */
 	enum nca_level level; /* of the nearest GPU */
 	int place;	      /* in the site's rail-hca=, -1: none */
@@ -92,11 +93,13 @@ struct nca_step {
 			    */
 	bool rdma_lost;	   /* RDMA was there and is not used, against nobody's wish */
 	bool rdma_refused; /* somebody set NCCL_NET=Socket or NCCL_IB_DISABLE=1 */
+	bool foreign;	   /* NCCL_NET names a plug-in of another kind on all nodes */
 	struct {
 		bool family6; /* IPv6 although some interface has IPv4 too */
 		bool apart;   /* rails do not reach each other */
 		bool lag;     /* all rails are */
 		bool tcp;     /* is agreed, though NCCL could try something else */
+		int mesh_len; /* length of the subnets of direct cables; 0: there are none */
 	} env;
 	bool no_memory;
 };
@@ -195,12 +198,17 @@ const char *nca_step_set(const struct nca_node_state *node, const char *variable
 /* Who set it: "the user", "the image", "nccl.conf". */
 const char *nca_step_setter(const struct nca_node_state *node);
 
-/* Reads a RoCE port's GIDs: the best routable RoCE v2 ones, their networks, and NCCL's choice. */
+/* Are all GIDs of a port, as far as they are known, of RoCE v1? */
+bool nca_gid_only_v1(const struct nca_port *port);
+
+/* Reads a RoCE port's GIDs: the best routable RoCE v2 ones (v1 where it has no others), their
+ * networks, and NCCL's choice. */
 void nca_gids_read(const struct nca_node_state *node, struct nca_port_state *port);
 
 /*
  * The GID that NCCL 2.21 and newer take by themselves (ncclUpdateGidIndex()): the first
- * routable RoCE v2 GID of the family in the range (NULL: any). NULL: none, so index 0.
+ * routable RoCE v2 GID (v1 where the port has no others) of the family in the range (NULL: any).
+ * NULL: none, so index 0.
  */
 const struct nca_gid *nca_gid_auto(const struct nca_port *port, int family,
 				   const struct nca_prefix *range);
@@ -211,6 +219,9 @@ const struct nca_ip *nca_rail_ip(const struct nca_step *step, const struct nca_p
 
 /* NCCL's version of a node as 10000 * major + 100 * minor + patch; -1 unknown. */
 int nca_version_nccl(const struct nca_node *node);
+
+/* Shares the port a PCIe switch with a GPU, as far as NCCL will see it? */
+bool nca_port_is_near(const struct nca_node_state *node, const struct nca_port_state *p);
 
 /* May the port carry RDMA of NCCL as far as kind and state go: a verbs port that is not down? */
 bool nca_port_is_live(const struct nca_port_state *port);

@@ -250,6 +250,8 @@ static bool physical(const struct nca_node *node, const struct nca_link *link, i
 	const struct nca_link *l;
 	size_t i;
 
+	if (node->in_container == 1 && nca_same(link->kind, "veth"))
+		return true;
 	for (i = 0; i < ARRAY_SIZE(software); i++)
 		if (nca_same(link->kind, software[i]))
 			return false;

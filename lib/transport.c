@@ -11,7 +11,9 @@ static bool is_lost(const struct nca_port_state *p)
 		return false;
 	return p->rule == NCA_RULE_TCP || p->rule == NCA_RULE_NONE ||
 	       p->rule == NCA_RULE_NOT_OPENABLE || p->rule == NCA_RULE_LINK_LAYER ||
-	       p->rule == NCA_RULE_MISSING_RAIL || (p->rule == NCA_RULE_NO_GID && p->port->gids.n);
+	       p->rule == NCA_RULE_ROCE_V1 || p->rule == NCA_RULE_IB_SUBNET ||
+	       p->rule == NCA_RULE_MESH || p->rule == NCA_RULE_MISSING_RAIL ||
+	       (p->rule == NCA_RULE_NO_GID && p->port->gids.n);
 }
 
 static bool any_lost(const struct nca_step *step)
@@ -76,6 +78,10 @@ static void warn_node(struct nca_step *step, const struct nca_node_state *node)
 {
 	const struct nca_port_state *p = reason(node);
 	const char *name = node->node->name;
+
+	/* The fabrics are compared where they are chosen. */
+	if (p && (p->rule == NCA_RULE_IB_SUBNET || p->rule == NCA_RULE_MESH))
+		return;
 
 	if (!p)
 		nca_step_warn(step, "no-rdma", "none", name,
@@ -197,7 +203,7 @@ void nca_transport_choose(struct nca_step *step)
 	step->plan->net = "Socket";
 	if (step->rdma_refused)
 		return;
-	if (all_plugin(step)) {
+	if (step->foreign || all_plugin(step)) {
 		step->plan->net = "plugin";
 		step->fast_sockets = has_slingshot(first->node);
 	} else if (any_lost(step)) {

@@ -27,7 +27,7 @@ static const struct gid gids[] = {
 	{"v1 and v2 of one address",
 	 NODE(OWN, GID4("2", "1", "IB/RoCE v1", "own") "," GID4("3", "1", "RoCE v2", "own")), 3, -1,
 	 3},
-	{"v1 only", NODE(OWN, GID4("2", "1", "IB/RoCE v1", "own")), -1, -1, -1},
+	{"v1 only", NODE(OWN, GID4("2", "1", "IB/RoCE v1", "own")), 2, -1, 2},
 	{"link-local only",
 	 NODE(OWN, GID6("1", "fe80:0000:0000:0000:0000:0000:0000:0001", "RoCE v2")), -1, -1, -1},
 	{"zero", NODE(OWN, GID6("1", "0000:0000:0000:0000:0000:0000:0000:0000", "RoCE v2")), -1, -1,

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which of several fabrics the step uses, and how a choice among the ports of a node is made. */
+#ifndef NCA_FABRIC_H
+#define NCA_FABRIC_H
+
+#include "step.h"
+
+typedef bool (*nca_keep_fn)(const struct nca_node_state *node, const struct nca_port_state *p);
+
+/* Rejects the candidates of a node that are not to be kept, unless that leaves none. */
+void nca_ports_keep(struct nca_step *step, struct nca_node_state *node, enum nca_rule rule,
+		    nca_keep_fn keep);
+
+/*
+ * One link layer for the step, if all nodes have it: InfiniBand, unless Ethernet is next to the
+ * GPUs and InfiniBand is not, or has both more and faster ports. Warns where the better one is
+ * missing on a minority of the nodes.
+ */
+void nca_fabric_choose_layer(struct nca_step *step);
+
+/* RoCE v1 ports where all nodes have nothing else, in one network; else the others. */
+void nca_fabric_choose_version(struct nca_step *step);
+
+/* InfiniBand subnets (the upper half of GID 0) that all nodes have; none: no port is left. Nothing
+ * is done where a port's is not known, or where a FLID shows that routers join them
+ * (src/transport/net_ib/connect.cc, since 2.22.3). */
+void nca_fabric_choose_subnets(struct nca_step *step);
+
+/* Of several that all nodes have, the one with the most ports, where no distance to the GPUs tells
+ * and one has more than each other. */
+void nca_fabric_choose_largest(struct nca_step *step);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* InfiniBand subnets: their ports meet only through routers. */
+#include "fabric.h"
+
+static bool is_candidate(const struct nca_port_state *p)
+{
+	return p->rule == NCA_RULE_NONE;
+}
+
+/* The subnet prefix of an InfiniBand port, the default one too: it is not a prefix of its own. */
+static bool subnet_of(const struct nca_port_state *p, struct nca_prefix *ret)
+{
+	struct nca_ip ip;
+
+	if (p->layer != NCA_LAYER_IB || !p->port->gids.n || p->port->gids.v[0].index ||
+	    nca_ip_parse_gid(p->port->gids.v[0].gid, &ip))
+		return false;
+	*ret = nca_ip_prefix(&ip, 64);
+	return true;
+}
+
+/* GID 1 holds a FLID (bytes 4 and 5): InfiniBand routers join the subnets. */
+static bool has_router(const struct nca_port_state *p)
+{
+	struct nca_ip ip;
+
+	return p->port->gids.n > 1 && p->port->gids.v[1].index == 1 &&
+	       !nca_ip_parse_gid(p->port->gids.v[1].gid, &ip) && ip.family == 6 &&
+	       (ip.byte[4] || ip.byte[5]);
+}
+
+struct subnet {
+	struct nca_prefix net;
+	size_t nodes, ports;
+	const struct nca_node_state *last;
+};
+
+struct subnets {
+	NCA_LIST(struct subnet) all;
+	bool known;
+};
+
+static struct subnet *find_subnet(struct nca_step *step, struct subnets *s,
+				  const struct nca_prefix *net, bool add)
+{
+	struct subnet *sub;
+
+	NCA_FOREACH(sub, s->all)
+		if (nca_prefix_same(&sub->net, net))
+			return sub;
+	sub = add ? NCA_APPEND(step->pool, s->all) : NULL;
+	step->no_memory = step->no_memory || (add && !sub);
+	if (sub)
+		*sub = (struct subnet){.net = *net};
+	return sub;
+}
+
+/* Subnets of the usable ports; not known where a port has none, or where routers join them. */
+static struct subnets read_subnets(struct nca_step *step)
+{
+	struct subnets s = {.known = true};
+	struct nca_node_state *node;
+	struct nca_port_state *p;
+	struct nca_prefix net;
+	struct subnet *sub;
+
+	NCA_FOREACH(node, step->nodes)
+		NCA_FOREACH(p, node->ports) {
+			if (!is_candidate(p))
+				continue;
+			if (!subnet_of(p, &net) || has_router(p))
+				return (struct subnets){0};
+			sub = find_subnet(step, &s, &net, true);
+			if (!sub)
+				return (struct subnets){0};
+			sub->ports++;
+			sub->nodes += sub->last != node;
+			sub->last = node;
+		}
+	return s;
+}
+
+static void reject_subnets(struct nca_step *step, struct subnets *s, size_t nodes, size_t ports,
+			   const char *why)
+{
+	struct nca_node_state *node;
+	struct nca_port_state *p;
+	char text[NCA_ADDR_TEXT];
+	struct nca_prefix net;
+	struct subnet *sub;
+
+	NCA_FOREACH(node, step->nodes)
+		NCA_FOREACH(p, node->ports) {
+			if (!is_candidate(p) || !subnet_of(p, &net))
+				continue;
+			sub = find_subnet(step, s, &net, false);
+			if (sub->nodes < nodes || sub->ports < ports)
+				nca_step_judge_port(step, p, NCA_RULE_IB_SUBNET,
+						    nca_step_text(step,
+								  "%s port %d: %s (subnet %s/64)",
+								  p->hca->name, p->port->port, why,
+								  nca_ip_text(&net.ip, text)));
+		}
+}
+
+static const struct subnet *most_frequent(const struct subnets *s)
+{
+	const struct subnet *sub, *most = s->all.v;
+
+	NCA_FOREACH(sub, s->all)
+		most = sub->nodes > most->nodes ? sub : most;
+	return most;
+}
+
+static bool is_in(const struct nca_node_state *node, const struct nca_prefix *net)
+{
+	const struct nca_port_state *p;
+	struct nca_prefix have;
+
+	NCA_FOREACH(p, node->ports)
+		if (is_candidate(p) && subnet_of(p, &have) && nca_prefix_same(&have, net))
+			return true;
+	return false;
+}
+
+/* No subnet is on all nodes: names those that are not in the one that most have. */
+static void warn_apart(struct nca_step *step, const struct subnets *s)
+{
+	const struct subnet *most = most_frequent(s);
+	const struct nca_node_state *node;
+	char text[NCA_ADDR_TEXT];
+
+	NCA_FOREACH(node, step->nodes)
+		if (!is_in(node, &most->net))
+			nca_step_warn(step, "subnet-differs", "", node->node->name,
+				      nca_step_text(step,
+						    "no port in InfiniBand subnet %s/64, in which "
+						    "%zu of %zu nodes are, and no router joins "
+						    "the subnets: the step uses TCP. Leave it out "
+						    "with --exclude={nodes}",
+						    nca_ip_text(&most->net.ip, text), most->nodes,
+						    step->nodes.n));
+}
+
+void nca_fabric_choose_subnets(struct nca_step *step)
+{
+	struct subnets s = read_subnets(step);
+
+	if (!s.known || s.all.n < 2)
+		return;
+	if (most_frequent(&s)->nodes < step->nodes.n)
+		warn_apart(step, &s);
+	reject_subnets(step, &s, step->nodes.n, 0,
+		       "not all nodes have a port in its InfiniBand subnet");
+}
+
+/* Nobody chose the HCAs, and no distance tells. */
+static bool is_open(const struct nca_step *step)
+{
+	const struct nca_node_state *node;
+	const struct nca_port_state *p;
+
+	NCA_FOREACH(node, step->nodes) {
+		if (node->fixed_hcas)
+			return false;
+		NCA_FOREACH(p, node->ports)
+			if (is_candidate(p) && nca_port_is_near(node, p))
+				return false;
+	}
+	return true;
+}
+
+void nca_fabric_choose_largest(struct nca_step *step)
+{
+	struct subnets s = is_open(step) ? read_subnets(step) : (struct subnets){0};
+	const struct subnet *sub, *most = s.all.v;
+
+	NCA_FOREACH(sub, s.all)
+		most = sub->ports > most->ports ? sub : most;
+	NCA_FOREACH(sub, s.all)
+		if (sub != most && sub->ports == most->ports)
+			return;
+	if (s.all.n > 1)
+		reject_subnets(step, &s, 0, most->ports,
+			       "another InfiniBand subnet has more ports");
+}
