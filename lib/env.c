@@ -30,6 +30,14 @@ static bool names_work(const struct nca_node_state *node, const char *list)
 	return true;
 }
 
+/* Is it an address of the chosen network? Then the interface is meant. */
+static bool is_meant(const struct nca_node_state *node, const char *set)
+{
+	struct nca_ip ip;
+
+	return !nca_ip_parse(set, &ip) && nca_prefix_has(&node->chosen->net, &ip);
+}
+
 static void set_plain(struct nca_step *step, size_t i, const char *variable)
 {
 	const struct nca_node_state *node = &step->nodes.v[i];
@@ -38,6 +46,10 @@ static void set_plain(struct nca_step *step, size_t i, const char *variable)
 
 	if (!set || names_work(node, set)) {
 		nca_step_setenv(step, i, variable, name);
+		return;
+	}
+	if (is_meant(node, set)) {
+		nca_step_replace(step, i, variable, name);
 		return;
 	}
 	nca_step_warn(step, "env-no-interface", variable, node->node->name,
@@ -62,6 +74,25 @@ static bool any_needs_family6(const struct nca_step *step)
 	return false;
 }
 
+/* What somebody set stays, unless the chosen address is of the other family. */
+static void set_family(struct nca_step *step, size_t i)
+{
+	const struct nca_node_state *node = &step->nodes.v[i];
+	const char *set = nca_step_set(node, "NCCL_SOCKET_FAMILY");
+	char *want = node->chosen->ip.family == 6 ? "AF_INET6" : "AF_INET";
+
+	if (!set && step->env.family6)
+		nca_step_setenv(step, i, "NCCL_SOCKET_FAMILY", "AF_INET6");
+	if (!set || streq(set, want) || (!streq(set, "AF_INET") && !streq(set, "AF_INET6")))
+		return;
+	nca_step_warn(step, "env-bad-value", "NCCL_SOCKET_FAMILY", node->node->name,
+		      nca_step_text(step,
+				    "NCCL_SOCKET_FAMILY=%s (set by %s), but no address of that "
+				    "family joins the nodes; it is replaced by %s. Unset it",
+				    set, nca_step_setter(node), want));
+	nca_step_replace(step, i, "NCCL_SOCKET_FAMILY", want);
+}
+
 static void set_sockets(struct nca_step *step, size_t i)
 {
 	const struct nca_node_state *node = &step->nodes.v[i];
@@ -77,8 +108,7 @@ static void set_sockets(struct nca_step *step, size_t i)
 	/* PyTorch copies NCCL_SOCKET_IFNAME with its "=" where this is unset
 	 * (NVSHMEMSymmetricMemory.cu). */
 	nca_step_setenv(step, i, "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME", name);
-	if (step->env.family6)
-		nca_step_setenv(step, i, "NCCL_SOCKET_FAMILY", "AF_INET6");
+	set_family(step, i);
 }
 
 /* "mlx5_0:1,mlx5_1:1" */
@@ -223,6 +253,9 @@ void nca_env_node(struct nca_step *step, size_t i)
 	set_sockets(step, i);
 	if (step->nodes.v[i].rails.n)
 		set_rdma(step, i);
-	if (step->env.tcp)
+	if (nca_same(nca_step_set(&step->nodes.v[i], "NCCL_NET"), "IB") &&
+	    streq(step->plan->net, "Socket"))
+		nca_step_replace(step, i, "NCCL_NET", "Socket");
+	else if (step->env.tcp)
 		nca_step_setenv(step, i, "NCCL_NET", "Socket");
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What somebody has set, where it cannot work or does not do what it seems to. */
+#include <strings.h>
+
 #include <nca/names.h>
 #include <nca/number.h>
 
@@ -114,6 +116,13 @@ static void check_net(struct nca_step *step, const struct nca_node_state *node)
 {
 	const char *set = nca_step_set(node, "NCCL_NET");
 
+	if (set && !strcasecmp(set, "IB") && !step->rdma_lost && streq(step->plan->net, "Socket"))
+		nca_step_warn(step, "env-net", "", node->node->name,
+			      nca_step_text(step,
+					    "NCCL_NET=%s (set by %s), but there is no usable HCA: "
+					    "NCCL would not start; it is replaced by Socket. "
+					    "Unset it",
+					    set, nca_step_setter(node)));
 	if (step->rdma_lost && set)
 		nca_step_warn(step, "env-net", "", node->node->name,
 			      nca_step_text(step,
@@ -131,5 +140,8 @@ void nca_env_check(struct nca_step *step)
 		check_gid(step, node);
 		check_hcas(step, node);
 		check_net(step, node);
+		nca_env_check_lists(step, node);
+		nca_env_check_values(step, node);
 	}
+	nca_env_check_same(step);
 }

@@ -65,7 +65,8 @@ static struct nca_prefix covering_range(const struct nca_step *step,
 	return range;
 }
 
-static void set_range(struct nca_step *step, size_t i)
+/* False: no range does it, and a warning says so. */
+static bool set_range(struct nca_step *step, size_t i)
 {
 	const struct nca_node_state *node = &step->nodes.v[i];
 	struct nca_prefix range = covering_range(step, node);
@@ -75,7 +76,7 @@ static void set_range(struct nca_step *step, size_t i)
 		nca_step_setenv(
 			step, i, "NCCL_IB_ADDR_RANGE",
 			nca_step_text(step, "%s/%d", nca_ip_text(&range.ip, text), range.len));
-		return;
+		return true;
 	}
 	nca_step_warn(step, "gid-ambiguous", "", node->node->name,
 		      nca_step_text(step,
@@ -83,6 +84,7 @@ static void set_range(struct nca_step *step, size_t i)
 				    "choice takes another one on some HCA: no variable can say "
 				    "which, for no version. Remove the second address, or make "
 				    "the tables equal"));
+	return false;
 }
 
 /* Are the indexes of the wanted GIDs known, and different? */
@@ -117,8 +119,8 @@ void nca_env_gid(struct nca_step *step, size_t i)
 		return;
 	if (index >= 0)
 		nca_step_setenv(step, i, "NCCL_IB_GID_INDEX", nca_step_text(step, "%d", index));
-	else if (!agrees)
-		set_range(step, i);
+	else if (!agrees && !set_range(step, i))
+		return;
 	if (version < VERSION_AUTO_GID && indexes_differ(step, node))
 		nca_step_warn(step, "gid-old-nccl", "", node->node->name,
 			      nca_step_text(step,

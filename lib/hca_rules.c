@@ -188,17 +188,19 @@ static size_t matches(const struct nca_node_state *node, const char *list)
 static void judge_user(struct nca_step *step, struct nca_node_state *node)
 {
 	const char *list = nca_step_set(node, "NCCL_IB_HCA");
+	const char *fault = list ? nca_names_fault(list) : NULL;
 	struct nca_port_state *p;
 
 	if (!list || !*list)
 		return;
 	if (!matches(node, list)) {
-		nca_step_warn(step, "env-no-hca", "NCCL_IB_HCA", node->node->name,
-			      nca_step_text(step,
-					    "NCCL_IB_HCA=%s (set by %s) matches no usable HCA of "
-					    "the node: NCCL would silently use TCP. Unset it, or "
-					    "name devices that exist",
-					    list, nca_step_setter(node)));
+		nca_step_warn(
+			step, "env-no-hca", "NCCL_IB_HCA", node->node->name,
+			nca_step_text(step,
+				      "NCCL_IB_HCA=%s (set by %s) matches no usable HCA of "
+				      "the node: NCCL would silently use TCP. %s",
+				      list, nca_step_setter(node),
+				      fault ? fault : "Unset it, or name devices that exist"));
 		return;
 	}
 	node->user_hcas = node->fixed_hcas = true;

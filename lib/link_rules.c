@@ -172,7 +172,7 @@ static struct nca_link_state *first_match(const struct nca_node_state *node, con
 static void warn_useless(struct nca_step *step, struct nca_node_state *node, const char *list,
 			 const struct nca_link_state *first)
 {
-	const char *variable = "NCCL_SOCKET_IFNAME";
+	const char *variable = "NCCL_SOCKET_IFNAME", *fault = nca_names_fault(list);
 
 	if (first)
 		nca_step_warn(step, "env-bad-interface", variable, node->node->name,
@@ -181,13 +181,15 @@ static void warn_useless(struct nca_step *step, struct nca_node_state *node, con
 					    "between nodes and is replaced. Unset it",
 					    variable, list, nca_step_setter(node), first->text));
 	else
-		nca_step_warn(step, "env-no-interface", variable, node->node->name,
-			      nca_step_text(step,
-					    "%s=%s (set by %s) matches no interface of the node "
-					    "that is up and has an address; it is replaced. Unset "
-					    "it, or name one that exists in the task's network "
-					    "namespace",
-					    variable, list, nca_step_setter(node)));
+		nca_step_warn(
+			step, "env-no-interface", variable, node->node->name,
+			nca_step_text(step,
+				      "%s=%s (set by %s) matches no interface of the node that is "
+				      "up and has an address; it is replaced. %s",
+				      variable, list, nca_step_setter(node),
+				      fault ? fault
+					    : "Unset it, or name one that exists in the task's "
+					      "network namespace"));
 }
 
 /* A list of beginnings of names can take more than it seems to, and NET/Socket uses all that match
@@ -212,6 +214,21 @@ static void warn_more(struct nca_step *step, const struct nca_node_state *node, 
 		}
 }
 
+/* An address or a subnet stands for the interface that is in it: NCCL wants the name. */
+static struct nca_link_state *meant(struct nca_node_state *node, const char *list)
+{
+	struct nca_candidate *c;
+	struct nca_prefix net;
+
+	if (nca_prefix_parse(list, strchr(list, ':') ? 6 : 4, &net))
+		return NULL;
+	NCA_FOREACH(c, node->candidates)
+		if (c->state->rule == NCA_RULE_NONE &&
+		    (nca_prefix_has(&net, &c->ip) || nca_prefix_has(&c->net, &net.ip)))
+			return c->state;
+	return NULL;
+}
+
 /* What somebody set is kept if it can work: then nothing but its first match is left. */
 static void judge_user(struct nca_step *step, struct nca_node_state *node)
 {
@@ -221,12 +238,17 @@ static void judge_user(struct nca_step *step, struct nca_node_state *node)
 	if (!list || strlen(list) <= 1)
 		return;
 	first = first_match(node, list);
-	if (!first || first->rule != NCA_RULE_NONE) {
+	node->user_ifname = first && first->rule == NCA_RULE_NONE;
+	if (!first) {
+		first = meant(node, list);
+		node->user_address = first != NULL;
+	}
+	if (!node->user_ifname && !node->user_address) {
 		warn_useless(step, node, list, first);
 		return;
 	}
-	node->user_ifname = true;
-	warn_more(step, node, list, first);
+	if (node->user_ifname)
+		warn_more(step, node, list, first);
 	NCA_FOREACH(state, node->links)
 		if (state != first)
 			nca_link_reject(step, state, NCA_RULE_USER_INTERFACE,

@@ -23,7 +23,7 @@ static const char *find_interface(const struct nca_node *node, const struct nca_
 /* -EINVAL: a name, of which nobody knows where it leads. */
 static int read_address(const struct nca_node *first, const char *set, struct nca_ip *ret)
 {
-	if (!nca_ip_parse(set, ret))
+	if (!nca_ip_parse(nca_has_prefix(set, "localhost") ? "127.0.0.1" : set, ret))
 		return 0;
 	if (!first->hostname_resolves_to || !nca_node_is_named(first, set))
 		return -EINVAL;

@@ -33,6 +33,30 @@ bool nca_names_exact(const char *list)
 	return list[is_exclusion(list)] == '=';
 }
 
+const char *nca_names_fault(const char *list)
+{
+	if (strpbrk(list, "\"'"))
+		return "quotes are part of a name for NCCL. Write it without";
+	if (strpbrk(list, "\r\n"))
+		return "the line end is part of a name for NCCL: the file has CRLF. Convert it";
+	if (strpbrk(list, " \t"))
+		return "blanks are part of a name for NCCL. Write the list without";
+	if (strstr(list, ",=") || strstr(list, ",^"))
+		return "only at the beginning, for the whole list, \"=\" and \"^\" are not part of "
+		       "a name. Write =a,b";
+	if (nca_has_prefix(list, "=^"))
+		return "\"^\" must come first: ^=a,b";
+	return NULL;
+}
+
+const char *nca_names_next(const char *list, const char *at, size_t *n)
+{
+	at = at ? at + strcspn(at, ",") : list + is_exclusion(list) + nca_names_exact(list);
+	at += strspn(at, ",");
+	*n = strcspn(at, ",:");
+	return *at ? at : NULL;
+}
+
 bool nca_names_match(const char *list, const char *name, int port)
 {
 	bool excludes = is_exclusion(list), exact = nca_names_exact(list), found = false;

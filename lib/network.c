@@ -116,10 +116,10 @@ static bool reopen(struct nca_step *step)
 	bool any = false;
 
 	NCA_FOREACH(node, step->nodes) {
-		if (!node->user_ifname)
+		if (!node->user_ifname && !node->user_address)
 			continue;
 		any = true;
-		node->user_ifname = false;
+		node->user_ifname = node->user_address = false;
 		nca_step_warn(
 			step, "env-unreachable", "NCCL_SOCKET_IFNAME", node->node->name,
 			nca_step_text(step,

@@ -96,7 +96,7 @@ int nca_network_values_node(struct nca_step *step, struct nca_node_state *node)
 
 		if (!rc && !c->state->uses)
 			rc = find_uses(step, node, c->state);
-		VALUE(c, NCA_RULE_FAMILY) = c->ip.family == 4;
+		VALUE(c, NCA_RULE_FAMILY) = c->ip.family == step->family;
 		VALUE(c, NCA_RULE_PHYSICAL) = nca_topo_physical(node->node, link);
 		VALUE(c, NCA_RULE_SPEED) = nca_topo_speed(node->node, link);
 		VALUE(c, NCA_RULE_MTU) = link->mtu;

@@ -30,6 +30,9 @@ int nca_plan_warn(struct nca_plan *plan, struct nca_pool *pool, const char *code
 	va_start(ap, fmt);
 	vsnprintf(text, (size_t)n + 1, fmt, ap);
 	va_end(ap);
+	/* One line on a terminal, whatever somebody has set. */
+	for (; *text; text++)
+		*text = (unsigned char)*text < ' ' || *text == 127 ? '?' : *text;
 	return 0;
 }
 
@@ -89,6 +92,11 @@ static bool is_foreign(const struct nca_node_state *node)
 	       strncasecmp(net, "IBext", 5);
 }
 
+static bool asks_ipv6(const struct nca_node_state *node)
+{
+	return nca_same(nca_step_set(node, "NCCL_SOCKET_FAMILY"), "AF_INET6");
+}
+
 static int begin(struct nca_step *step)
 {
 	const struct nca_job *job = step->job;
@@ -100,6 +108,7 @@ static int begin(struct nca_step *step)
 	step->plan = plan;
 	if (!plan || !step->nodes.v)
 		return -ENOMEM;
+	step->family = 4;
 	plan->verdict = "choose";
 	plan->confidence = "sure";
 	plan->net = "none";
@@ -117,6 +126,7 @@ static int begin(struct nca_step *step)
 
 		state->node = node;
 		step->rdma_refused = step->rdma_refused || is_refused(state);
+		step->family = asks_ipv6(state) ? 6 : step->family;
 		step->foreign = (step->foreign || step->nodes.n == 1) && is_foreign(state);
 	}
 	return rc;
@@ -174,6 +184,7 @@ static int decide(struct nca_step *step)
 		return rc;
 	nca_env_check(step);
 	nca_checks_run(step);
+	nca_step_check_versions(step);
 	nca_env_prepare(step);
 	return 0;
 }

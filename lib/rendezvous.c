@@ -2,7 +2,6 @@
 /* Where the workers meet: address, port, and whose variables say so. */
 #include <errno.h>
 
-#include <nca/number.h>
 #include <nca/variable.h>
 
 #include "rendezvous_parts.h"
@@ -57,8 +56,7 @@ static int fill_layout(struct nca_meeting *m)
 	nca_meeting_list(m);
 	rc = nca_meeting_count(m);
 	rc = rc ? rc : nca_meeting_fill(m);
-	rc = rc ? rc : nca_conflicts_warn(m);
-	return rc ? rc : nca_master_check(m);
+	return rc ? rc : nca_conflicts_warn(m);
 }
 
 static int add_layout(struct nca_meeting *m)
@@ -77,19 +75,9 @@ static int choose_port(const struct nca_meeting *m, const struct nca_node *first
 {
 	const char *set = nca_pairs_get(first->environment, "MASTER_PORT");
 	struct nca_rendezvous *r = m->plan->rendezvous;
-	unsigned int port;
 
-	if (set && !nca_parse_u32(set, 1, 65535, &port)) {
-		r->master_port = (int)port;
-		return 0;
-	}
-	if (set) {
-		r->master_port = -1;
-		return nca_plan_warn(
-			m->plan, m->pool, "master-port-bad", first->name,
-			"MASTER_PORT=%s is set and is no port; unset it, or set 1024 to 65535",
-			set);
-	}
+	if (set)
+		return nca_master_port(m, set, &r->master_port);
 	r->master_port = nca_rendezvous_port(first, m->opt, m->job->id);
 	if (r->master_port >= 0)
 		return 0;
@@ -116,5 +104,7 @@ int nca_rendezvous_plan(const struct nca_job *job, const struct nca_options *opt
 	rc = choose_port(&m, first);
 	if (!rc)
 		rc = add_layout(&m);
+	if (!rc && job->nnodes > 1)
+		rc = nca_master_check(&m);
 	return rc ? nca_fail(err, rc, "out of memory") : 0;
 }

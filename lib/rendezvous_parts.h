@@ -50,4 +50,8 @@ int nca_conflicts_warn(const struct nca_meeting *m);
 /* Warns of a MASTER_ADDR that lies elsewhere than where the nodes meet. -ENOMEM. */
 int nca_master_check(const struct nca_meeting *m);
 
+/* The port that is set on the first node, -1 where it is none. Warns where it needs privileges or
+ * is taken; refuses the step where the firewall closes it. -ENOMEM. */
+int nca_master_port(const struct nca_meeting *m, const char *set, int *ret);
+
 #endif

@@ -67,9 +67,10 @@ struct nca_node_state {
 	NCA_LIST(struct nca_port_state) ports;
 	NCA_LIST(struct nca_port_state *) rails; /* in rail order */
 	const struct nca_candidate *chosen;
-	bool user_ifname;	       /* NCCL_SOCKET_IFNAME is set and works */
-	bool user_hcas;		       /* NCCL_IB_HCA is set and works */
-	bool fixed_hcas;	       /* that, or the site's rail-hca=: nobody has to choose */
+	bool user_ifname;  /* NCCL_SOCKET_IFNAME is set and works */
+	bool user_address; /* it holds an address, whose interface is meant: its name replaces it */
+	bool user_hcas;	   /* NCCL_IB_HCA is set and works */
+	bool fixed_hcas;   /* that, or the site's rail-hca=: nobody has to choose */
 	struct nca_prefix rail_subnet; /* the site's; family 0: none */
 };
 
@@ -88,6 +89,7 @@ struct nca_step {
 	struct nca_plan *plan;
 	NCA_LIST(struct nca_node_state) nodes;
 	NCA_LIST(struct nca_cause) causes;
+	int family;	   /* that NCCL_SOCKET_FAMILY asks for, else 4 */
 	int gid_family;	   /* of the rails: 4 or 6, 0 on InfiniBand */
 	bool fast_sockets; /* Slingshot: its interfaces carry IP as fast, and HPE wants them named
 			    */
@@ -138,6 +140,17 @@ void nca_step_warn(struct nca_step *step, const char *code, const char *key, con
  * that fixes it. */
 void nca_step_unsure(struct nca_step *step, const char *code, const char *node, char *text);
 
+/*
+ * Warns once where the values of the nodes (in their order, NULL: not known, so not compared) are
+ * not equal: "WHAT differs: A on node[1-7], B on node8; CURE", the majority first. The warning's
+ * node is one of the minority, NULL where none is. True: they differ.
+ */
+bool nca_step_differ(struct nca_step *step, const char *code, const char *what,
+		     const char *const *values, const char *cure);
+
+/* Software, firmware and NCCL's version, compared across the nodes; refuses where NCCL would. */
+void nca_step_check_versions(struct nca_step *step);
+
 /* Puts the names of the nodes into the warnings that hold for several: "node3,node7 (2 of 16)". */
 void nca_step_count(struct nca_step *step);
 
@@ -182,6 +195,9 @@ int nca_network_agree(struct nca_step *step);
 void nca_checks_run(struct nca_step *step);
 void nca_ends_check(struct nca_step *step);
 void nca_env_check(struct nca_step *step);
+void nca_env_check_lists(struct nca_step *step, const struct nca_node_state *node);
+void nca_env_check_values(struct nca_step *step, const struct nca_node_state *node);
+void nca_env_check_same(struct nca_step *step);
 void nca_env_prepare(struct nca_step *step);
 
 /* At last, node by node again: the variables, and the plan. */

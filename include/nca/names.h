@@ -17,4 +17,11 @@ bool nca_names_match(const char *list, const char *name, int port);
 /* Is the list of whole names? */
 bool nca_names_exact(const char *list);
 
+/* What makes a list mean something else than it seems to, and the cure; NULL: nothing. A constant
+ * text. */
+const char *nca_names_fault(const char *list);
+
+/* The entry after `at` (NULL: the first), its name being n bytes long; NULL: there is no other. */
+const char *nca_names_next(const char *list, const char *at, size_t *n);
+
 #endif
