@@ -130,7 +130,7 @@ static const struct nca_field hca_fields[] = {
 	F(nca_hca, is_vf, NCA_BOOL, D),
 	F(nca_hca, physfn, NCA_STR, D),
 	OBJ(nca_hca, lag, NCA_OBJ, D, &lag_shape),
-	F(nca_hca, phys_port, NCA_INT, D),
+	F(nca_hca, phys_port, NCA_INT, 0),
 	F(nca_hca, altname, NCA_STR, 0),
 	F(nca_hca, vpd, NCA_MAP, D),
 	F(nca_hca, uverbs_opens, NCA_BOOL, D),

@@ -32,6 +32,18 @@ static double rate_gbps(const struct nca_hca *h, const char *rate)
 	return gbps > 0 ? gbps : -1;
 }
 
+/* The one that a rule compares (linux core/sysfs.c); a software device has none. */
+static int read_counters(const struct nca_probe *p, const struct nca_hca *h, struct nca_port *port)
+{
+	char *value = nca_sysroot_text(p->src->root_fd, p->pool, PORT_FMT "/counters/link_downed",
+				       h->name, port->port);
+	struct nca_pair *pair = value ? NCA_APPEND(p->pool, port->counters) : NULL;
+
+	if (pair)
+		*pair = (struct nca_pair){"link_downed", value};
+	return value && !pair ? -ENOMEM : 0;
+}
+
 static int probe_port(const struct nca_probe *p, struct nca_hca *h, int number)
 {
 	struct nca_port *port = NCA_APPEND(p->pool, h->ports);
@@ -53,7 +65,7 @@ static int probe_port(const struct nca_probe *p, struct nca_hca *h, int number)
 	if (!port->state)
 		return nca_probe_note(p, strerror(errno), "hcas[%s].ports[%d].state", h->name,
 				      number);
-	return 0;
+	return nca_same(port->state, "ACTIVE") ? read_counters(p, h, port) : 0;
 }
 
 int nca_probe_ports(const struct nca_probe *p, struct nca_hca *h)

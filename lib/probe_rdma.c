@@ -2,11 +2,18 @@
 /* HCAs: what sysfs tells without opening one, and whether the device node opens. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 
 #include "probe_parts.h"
 #include "verbs.h"
 
 #define HCA "sys/class/infiniband/%s/"
+
+/* Vital product data: where the rest is, and what stands in a value. */
+#define VPD_MAX 1024
+#define VPD_KEY "SMDL"
+#define WORD "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+#define PART_CONNECTX7 0x1021
 
 /* The verbs vendor is an IEEE number; only Mellanox uses another one than PCI. */
 static char *vendor_id(struct nca_pool *pool, const char *pci_vendor)
@@ -126,6 +133,33 @@ static int try_uverbs(const struct nca_probe *p, struct nca_hca *h)
 	return h->uverbs_error ? 0 : -ENOMEM;
 }
 
+/*
+ * The boards of B200 and B300 have ConnectX-7 that manage NVLink switches; their vital product data
+ * says SMDL=SW_MNG (NVIDIA's nvlsm start script looks for it). The file is root's, and reading it
+ * asks the device, so no other model is asked.
+ */
+static int probe_vpd(const struct nca_probe *p, struct nca_hca *h)
+{
+	char path[128], text[VPD_MAX], *at;
+	struct nca_pair *pair;
+	ssize_t n;
+
+	if (h->vendor_part_id != PART_CONNECTX7 || h->is_vf == 1)
+		return 0;
+	snprintf(path, sizeof(path), HCA "device/vpd", h->name);
+	n = nca_sysroot_read(p->src->root_fd, path, text, sizeof(text));
+	at = n < 0 ? NULL : memmem(text, (size_t)n, VPD_KEY "=", strlen(VPD_KEY "="));
+	if (!at)
+		return 0;
+	at += strlen(VPD_KEY "=");
+	pair = NCA_APPEND(p->pool, h->vpd);
+	if (!pair)
+		return -ENOMEM;
+	pair->key = VPD_KEY;
+	pair->value = nca_pool_strndup(p->pool, at, strspn(at, WORD));
+	return pair->value ? 0 : -ENOMEM;
+}
+
 static int probe_hca(const struct nca_probe *p, char *name)
 {
 	struct nca_hca *h = NCA_APPEND(p->pool, p->node->hcas);
@@ -138,6 +172,7 @@ static int probe_hca(const struct nca_probe *p, char *name)
 	set_identity(p, h);
 	set_device(p, h);
 	rc = p->src->live ? try_uverbs(p, h) : 0;
+	rc = rc ? rc : probe_vpd(p, h);
 	return rc ? rc : nca_probe_ports(p, h);
 }
 

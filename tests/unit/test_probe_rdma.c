@@ -22,6 +22,8 @@ static const struct tree_entry entries[] = {
 	{MLX("0000:18:00.0") "mlx5_bond_0/ports/1/link_layer", "Ethernet\n"},
 	{MLX("0000:18:00.0") "mlx5_bond_0/ports/1/rate", "100 Gb/sec (4X EDR)\n"},
 	{MLX("0000:18:00.0") "mlx5_bond_0/ports/1/lid", "0x0\n"},
+	{MLX("0000:18:00.0") "mlx5_bond_0/ports/1/counters/link_downed", "12\n"},
+	{MLX("0000:18:00.0") "mlx5_bond_0/ports/1/counters/symbol_error", "7\n"},
 	{MLX("0000:18:00.0") "mlx5_bond_0/ports/1/gids/0",
 	 "0000:0000:0000:0000:0000:0000:0000:0000\n"},
 	{MLX("0000:18:00.0") "mlx5_bond_0/ports/1/gids/2",
@@ -39,6 +41,7 @@ static const struct tree_entry entries[] = {
 	{MLX("0000:19:00.2") "mlx5_7/node_type", "1: CA\n"},
 	{MLX("0000:19:00.2") "mlx5_7/ports/1/state", "1: DOWN\n"},
 	{MLX("0000:19:00.2") "mlx5_7/ports/1/phys_state", "2: Polling\n"},
+	{MLX("0000:19:00.2") "mlx5_7/ports/1/counters/link_downed", "3\n"},
 	{MLX("0000:19:00.2") "mlx5_7/ports/1/link_layer", "InfiniBand\n"},
 	{MLX("0000:19:00.2") "mlx5_7/ports/1/rate", "10 Gb/sec (4X SDR)\n"},
 	{MLX("0000:19:00.2") "mlx5_7/ports/1/sm_lid", "0x71e\n"},
@@ -252,13 +255,60 @@ static void test_gpus(void **state)
 	}
 }
 
+/* The counter that a rule reads, of ports that are up. */
+static void test_counters(void **state)
+{
+	const struct bench *b = *state;
+	const struct nca_port *port;
+
+	assert_int_equal(nca_probe_hcas(&b->p), 0);
+	port = nca_node_hca(b->p.node, "mlx5_bond_0")->ports.v;
+	assert_int_equal(port->counters.n, 1);
+	assert_string_equal(nca_pairs_get(port->counters, "link_downed"), "12");
+	assert_int_equal(nca_node_hca(b->p.node, "mlx5_7")->ports.v->counters.n, 0);
+	assert_int_equal(nca_node_hca(b->p.node, "rxe0")->ports.v->counters.n, 0);
+}
+
+/* Vital product data: a ConnectX-7 that manages NVLink switches, one that does not, and a model
+ * that is not asked. */
+static void test_vpd(void **state)
+{
+	static const struct {
+		const char *device, *vpd, *want;
+	} rows[] = {
+		{"0x1021", "\x82\x05xV0MLX:MODL=CX71:SMDL=SW_MNG:X=1", "SW_MNG"},
+		{"0x1021", "MLX:SMDL=SW_MNG", "SW_MNG"},
+		{"0x1021", "MLX:SMDL=", ""},
+		{"0x1021", "MLX:MODL=CX71", NULL},
+		{"0x101d", "MLX:SMDL=SW_MNG", NULL},
+	};
+	struct bench *b = *state;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct nca_hca *h;
+		const char *got;
+
+		nca_schema_init(&nca_node_shape, b->p.node);
+		tree_put(&b->tree, PCI "0000:18:00.0/device", rows[i].device);
+		tree_put(&b->tree, PCI "0000:18:00.0/vpd", rows[i].vpd);
+		assert_int_equal(nca_probe_hcas(&b->p), 0);
+		h = nca_node_hca(b->p.node, "mlx5_bond_0");
+		got = nca_pairs_get(h->vpd, "SMDL");
+		if (rows[i].want)
+			assert_string_equal(got, rows[i].want);
+		else
+			assert_null(got);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_roce_lag), TEST(test_gids),	TEST(test_unknown),
-		TEST(test_virtual),  TEST(test_no_lag), TEST(test_gpus),
+		TEST(test_roce_lag), TEST(test_gids), TEST(test_unknown),  TEST(test_virtual),
+		TEST(test_no_lag),   TEST(test_gpus), TEST(test_counters), TEST(test_vpd),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
