@@ -216,3 +216,11 @@ int nccl_gid_index(const struct nccl_gid *gids, size_t n, int length, const char
 	}
 	return rc ? rc : found;
 }
+
+void nccl_gid_raw(const struct nca_ip *ip, unsigned char *raw)
+{
+	memset(raw, 0, 16);
+	if (ip->family == 4)
+		raw[10] = raw[11] = 0xff;
+	memcpy(raw + (ip->family == 4 ? 12 : 0), ip->byte, ip->family == 4 ? 4 : 16);
+}

@@ -39,6 +39,9 @@ struct nccl_gid {
 	unsigned char raw[16];
 };
 
+/* The 16 bytes of an address as a GID. */
+void nccl_gid_raw(const struct nca_ip *ip, unsigned char *raw);
+
 #define NCCL_GID_ERROR (-2)
 #define NCCL_GID_CRASH (-3)
 

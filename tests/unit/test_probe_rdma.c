@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HCAs, their ports and GIDs, and the GPUs of a step, out of a small tree. */
+/* HCAs, their ports and GIDs out of a small tree. */
 #include "tree.h"
 
 #include "lib/probe_parts.h"
@@ -51,14 +51,6 @@ static const struct tree_entry entries[] = {
 	{IB "rxe0/ports/1/state", "4: ACTIVE\n"},
 	{IB "rxe0/ports/1/link_layer", "Ethernet\n"},
 	{IB "rxe0/ports/1/rate", "2.5 Gb/sec (1X SDR)\n"},
-	{"sys/bus/pci/devices/0000:1a:00.0/class", "0x030200\n"},
-	{"sys/bus/pci/devices/0000:1a:00.0/vendor", "0x10de\n"},
-	{"sys/bus/pci/devices/0000:2a:00.0/class", "0x030200\n"},
-	{"sys/bus/pci/devices/0000:2a:00.0/vendor", "0x10de\n"},
-	{"sys/bus/pci/devices/0000:02:00.0/class", "0x030000\n"},
-	{"sys/bus/pci/devices/0000:02:00.0/vendor", "0x1a03\n"},
-	{"proc/driver/nvidia/gpus/0000:2a:00.0/information",
-	 "Model: \t\t NVIDIA H100 80GB HBM3\nIRQ:   \t\t 18\nGPU UUID: \t GPU-1b2c\n"},
 };
 
 struct bench {
@@ -217,44 +209,6 @@ static void test_no_lag(void **state)
 	assert_string_equal(h->ports.v[0].netdev, "eth0");
 }
 
-static const struct {
-	const char *given; /* NULL: all */
-	size_t n;
-	int index[3];
-	const char *pci[3];
-} gpus[] = {
-	{NULL, 2, {0, 1}, {"0000:1a:00.0", "0000:2a:00.0"}},
-	{"", 0, {0}, {NULL}},
-	{"1", 1, {1}, {"0000:2a:00.0"}},
-	{"0-1", 2, {0, 1}, {"0000:1a:00.0", "0000:2a:00.0"}},
-	{"1,2", 2, {1, 2}, {"0000:2a:00.0", NULL}},
-	{"GPU-1b", 1, {1}, {"0000:2a:00.0"}},
-	{"MIG-77", 1, {0}, {NULL}},
-	{"1-0", 0, {0}, {NULL}},
-	{"0-9999", 1, {0}, {NULL}},
-};
-
-static void test_gpus(void **state)
-{
-	struct bench *b = *state;
-	size_t i, k;
-
-	for (i = 0; i < ARRAY_SIZE(gpus); i++) {
-		print_message("%s\n", gpus[i].given ? gpus[i].given : "all");
-		nca_schema_init(&nca_node_shape, b->p.node);
-		b->src.gpus = gpus[i].given;
-		assert_int_equal(nca_probe_gpus(&b->p), 0);
-		assert_int_equal(b->p.node->gpus.n, gpus[i].n);
-		for (k = 0; k < gpus[i].n; k++) {
-			const struct nca_gpu *gpu = &b->p.node->gpus.v[k];
-
-			assert_int_equal(gpu->index, gpus[i].index[k]);
-			assert_true(gpu->pci ? nca_same(gpu->pci, gpus[i].pci[k])
-					     : !gpus[i].pci[k]);
-		}
-	}
-}
-
 /* The counter that a rule reads, of ports that are up. */
 static void test_counters(void **state)
 {
@@ -307,8 +261,8 @@ static void test_vpd(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_roce_lag), TEST(test_gids), TEST(test_unknown),  TEST(test_virtual),
-		TEST(test_no_lag),   TEST(test_gpus), TEST(test_counters), TEST(test_vpd),
+		TEST(test_roce_lag), TEST(test_gids),	  TEST(test_unknown), TEST(test_virtual),
+		TEST(test_no_lag),   TEST(test_counters), TEST(test_vpd),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the options make of a step, and whom a warning names. */
+#include "steps.h"
+
+#include "lib/step.h"
+
+/* What the options make of a step, and whom a warning names. */
+struct verdict {
+	const char *name, *job, *options, *verdict, *confidence;
+	const char *code, *node, *text; /* of one warning; text: its beginning */
+};
+
+static const struct verdict verdicts[] = {
+	{"the node that lacks a rail is named, not the first",
+	 THREE(BOTH, BOTH, IB("m0", "ACTIVE", "200") "," IB("m1", "DOWN", "10")), "", "choose",
+	 "sure", "rail-down", "3", "m1 port 1 is DOWN"},
+	{"missing-rail=fail",
+	 THREE(BOTH, BOTH, IB("m0", "ACTIVE", "200") "," IB("m1", "DOWN", "10")),
+	 "missing-rail=fail", "refuse", "sure", "rail-down", "3", "m1 port 1 is DOWN"},
+	{"strict: a missing rail",
+	 THREE(BOTH, BOTH, IB("m0", "ACTIVE", "200") "," IB("m1", "DOWN", "10")), "strict",
+	 "refuse", "sure", "rail-down", "3", "m1 port 1 is DOWN"},
+	{"strict: no RDMA on a node", THREE(BOTH, BOTH, ""), "strict", "refuse", "sure", "no-rdma",
+	 "3", "3 has no HCA"},
+	{"strict: nothing is wrong", THREE(BOTH, BOTH, BOTH), "strict", "choose", "sure", NULL,
+	 NULL, NULL},
+	{"fallback=fail", THREE(BOTH, BOTH, ""), "fallback=fail", "refuse", "sure", "no-rdma", "3",
+	 "3 has no HCA"},
+	{"fallback=socket", THREE(BOTH, BOTH, ""), "fallback=socket", "fallback", "sure", "no-rdma",
+	 "3", "3 has no HCA"},
+	{"min-rails", THREE(BOTH, BOTH, BOTH), "min-rails=3", "refuse", "sure", "too-few-rails",
+	 NULL, "2 rails are usable"},
+	{"min-rails, just enough", THREE(BOTH, BOTH, BOTH), "min-rails=2", "choose", "sure", NULL,
+	 NULL, NULL},
+	{"two of three lack it: the one that has it is named",
+	 THREE(IB("m0", "ACTIVE", "200"), BOTH, IB("m0", "ACTIVE", "200")), "", "choose", "sure",
+	 "rail-extra", "2", "m1 port 1 (rail m1)"},
+	{"nodes of one cause are one warning",
+	 THREE(BOTH, IB("m0", "DOWN", "10") "," IB("m1", "DOWN", "10"),
+	       IB("m0", "DOWN", "10") "," IB("m1", "DOWN", "10")),
+	 "", "fallback", "sure", "no-rdma", "2", "2,3 (2 of 3): "},
+	{"each lacks another: nothing tells what is joined",
+	 THREE(BOTH "," IB("m2", "DOWN", "10"),
+	       IB("m0", "DOWN", "10") "," IB("m1", "ACTIVE", "200") "," IB("m2", "ACTIVE", "200"),
+	       IB("m0", "ACTIVE", "200") "," IB("m1", "DOWN", "10") "," IB("m2", "ACTIVE", "200")),
+	 "", "choose", "unsure", "rail-unmatched", NULL, "the nodes lack different rails"},
+	{"the slower of three is named",
+	 THREE(IB("m0", "ACTIVE", "100"), IB("m0", "ACTIVE", "200"), IB("m0", "ACTIVE", "200")), "",
+	 "choose", "sure", "rail-speed", "1", "m0 port 1 has a speed of 100 Gb/s"},
+	{"of two, neither is right",
+	 TWO("", "", IB("m0", "ACTIVE", "100"), IB("m0", "ACTIVE", "200"), "", ""), "", "choose",
+	 "sure", "rail-speed", "b", "m0 port 1 has a speed of 200 Gb/s, the same rail on a"},
+	{"two networks, and neither speed could be read",
+	 JOB(2,
+	     NODE("a", LINK("eth0", "10.0.0.1", ", 'mtu': 1500") ETH1("1", ", 'mtu': 1500"), "", "",
+		  "") "," NODE("b",
+			       LINK("eth0", "10.0.0.2", ", 'mtu': 1500") ETH1("2", ", 'mtu': 1500"),
+			       "", "", "")),
+	 "", "choose", "unsure", "speed-unknown", NULL, "eth0 and eth1 both join all nodes"},
+	{"no PCIe switch in common with a GPU, and no multiple of the GPUs",
+	 JOB(2, NODE("a", LINK("eth0", "10.0.0.1", ""), "", BOTH "," IB("m2", "ACTIVE", "200"),
+		     ", 'gpus': [{'index': 0}, {'index': 1}]")),
+	 "", "choose", "unsure", "hcas-unclear", "a", "which of 3 HCA ports"},
+};
+
+static void check_verdict(void **state)
+{
+	const struct verdict *r = *state;
+	nca_autopool struct nca_pool *pool = nca_pool_new();
+	struct nca_error err = {""};
+	const struct nca_warning *w, *found = NULL;
+	struct nca_options opt;
+	struct nca_plan *plan;
+
+	nca_options_init(&opt);
+	assert_int_equal(nca_options_parse(&opt, r->options, NCA_FROM_USER, &err), 0);
+	nca_options_finish(&opt);
+	assert_int_equal(nca_plan_make(document_read(pool, &nca_job_shape, r->job), &opt, NULL,
+				       pool, &plan, &err),
+			 0);
+	assert_string_equal(plan->verdict, r->verdict);
+	assert_string_equal(plan->confidence, r->confidence);
+	NCA_FOREACH(w, plan->warnings)
+		found = nca_same(w->code, r->code) ? w : found;
+	assert_int_equal(found != NULL, r->code != NULL);
+	if (!found)
+		return;
+	assert_int_equal(found->node != NULL, r->node != NULL);
+	if (found->node)
+		assert_string_equal(found->node, r->node);
+	if (!nca_has_prefix(found->text, r->text))
+		fail_msg("%s", found->text);
+}
+
+struct names {
+	const char *name, *list, *want;
+};
+
+static const struct names names[] = {
+	{"one", "node7", "node7"},
+	{"two in a row", "node1,node2", "node1,node2"},
+	{"a run", "node1,node2,node3,node7", "node[1-3],node7"},
+	{"a run over ten", "n8,n9,n10,n11", "n[8-11]"},
+	{"zeros in front", "n008,n009,n010", "n[008-010]"},
+	{"other widths", "n8,n09,n10", "n8,n09,n10"},
+	{"no numbers", "a,b,c", "a,b,c"},
+	{"numbers alone", "1,2,3", "[1-3]"},
+	{"too many to read", "a1,a3,a5,a7,a9,a11,a13,a15,a17,a19,a21,a23,a25,a27",
+	 "a1,a3,a5,a7,a9,a11,a13,a15,a17,a19,a21,a23 and 2 more"},
+};
+
+static void check_names(void **state)
+{
+	const struct names *r = *state;
+	nca_autopool struct nca_pool *pool = nca_pool_new();
+	struct nca_step step = {.pool = pool};
+	char *rest = nca_pool_strdup(pool, r->list);
+	const char *list[32];
+	size_t n = 0;
+
+	while (rest)
+		list[n++] = strsep(&rest, ",");
+	assert_string_equal(nca_step_names(&step, list, n), r->want);
+}
+
+int main(void)
+{
+	struct CMUnitTest tests[TABLE_MAX];
+	size_t n = 0;
+
+	TABLE_ADD(tests, n, verdicts, check_verdict);
+	TABLE_ADD(tests, n, names, check_names);
+	return _cmocka_run_group_tests("plan_verdict", tests, n, NULL, NULL);
+}
