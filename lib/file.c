@@ -46,3 +46,21 @@ int nca_file_read(const char *path, char **ret, size_t *len, struct nca_error *e
 		return nca_fail(err, -errno, "%s: %m", path);
 	return read_all(fd, path, ret, len, err);
 }
+
+int nca_file_write(const char *path, const char *text, struct nca_error *err)
+{
+	nca_autoclose int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	size_t left = strlen(text);
+
+	if (fd < 0)
+		return nca_fail(err, -errno, "%s: %m", path);
+	while (left) {
+		ssize_t n = write(fd, text, left);
+
+		if (n < 0 && errno != EINTR)
+			return nca_fail(err, -errno, "%s: %m", path);
+		text += n > 0 ? n : 0;
+		left -= n > 0 ? (size_t)n : 0;
+	}
+	return 0;
+}

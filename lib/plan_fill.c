@@ -107,3 +107,15 @@ int nca_plan_fill_node(struct nca_step *step, size_t i)
 	rc = fill_rails(step, state, node);
 	return rc ? rc : fill_rows(step, state, node);
 }
+
+const char *nca_decision_values(const struct nca_decision *d)
+{
+	size_t n = strcspn(d->subject, ":");
+	const char *text = d->text + n;
+
+	if (strncmp(d->text, d->subject, n) || (*text != ' ' && *text != ':'))
+		return d->text;
+	if (nca_has_prefix(text, " port ") && strchr(text, ':'))
+		text = strchr(text, ':');
+	return text + strspn(text, ": ");
+}

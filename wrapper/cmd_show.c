@@ -4,7 +4,8 @@
 #include <getopt.h>
 #include <stdio.h>
 
-#include <nca/plan.h>
+#include <nca/file.h>
+#include <nca/picture.h>
 
 #include "commands.h"
 #include "conf_file.h"
@@ -12,28 +13,28 @@
 #include "self.h"
 
 static const char help[] =
-	"usage: nccl-autoconf show [--json] [--conf=FILE] [--sysroot=DIR]\n\n"
+	"usage: nccl-autoconf show [--json] [--svg=FILE] [--conf=FILE] [--sysroot=DIR]\n\n"
 	"Shows every network interface and HCA port of this node: chosen, or why not, and the\n"
 	"variables that would be set. The other nodes of a step are taken to be like this one;\n"
 	"what they really have is compared when the step starts.\n\n"
 	"  --json          the same as JSON (plan/1)\n"
+	"  --svg=FILE      a picture of it too\n"
 	"  --conf=FILE     the site's configuration file, instead of /etc/nccl-autoconf.conf\n"
 	"  --sysroot=DIR   a recorded tree instead of this machine: sys, proc, etc, netlink\n\n"
 	"Exit status: 0 shown; 1 it failed; 2 bad usage.\n";
 
 struct request {
-	const char *sysroot, *conf;
+	const char *sysroot, *conf, *svg;
 	bool json;
 };
 
 /* -1: go on; else the exit status. */
 static int read_arguments(int argc, char **argv, struct request *req)
 {
-	static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-						{"sysroot", required_argument, NULL, 's'},
-						{"conf", required_argument, NULL, 'c'},
-						{"help", no_argument, NULL, 'h'},
-						{0}};
+	static const struct option options[] = {
+		{"json", no_argument, NULL, 'j'},	{"sysroot", required_argument, NULL, 's'},
+		{"conf", required_argument, NULL, 'c'}, {"svg", required_argument, NULL, 'v'},
+		{"help", no_argument, NULL, 'h'},	{0}};
 	int c;
 
 	opterr = 0;
@@ -47,6 +48,9 @@ static int read_arguments(int argc, char **argv, struct request *req)
 			break;
 		case 'c':
 			req->conf = optarg;
+			break;
+		case 'v':
+			req->svg = optarg;
 			break;
 		case 'h':
 			fputs(help, stdout);
@@ -96,6 +100,14 @@ static const char *headline(struct nca_plan *p, const struct nca_job *job, struc
 			       p->confidence, summary);
 }
 
+static int draw(const char *path, const struct nca_job *job, const struct nca_plan *p,
+		const char *line, struct nca_pool *pool, struct nca_error *err)
+{
+	const char *text = nca_picture_node(job, p, 0, line, pool);
+
+	return text ? nca_file_write(path, text, err) : nca_fail(err, -ENOMEM, "out of memory");
+}
+
 static int show(const struct request *req, struct nca_pool *pool, struct nca_error *err)
 {
 	nca_autofree char *text = NULL;
@@ -123,7 +135,7 @@ static int show(const struct request *req, struct nca_pool *pool, struct nca_err
 	}
 	if (fflush(stdout))
 		return nca_fail(err, -errno, "standard output: %s", strerror(errno));
-	return 0;
+	return req->svg ? draw(req->svg, job, p, line, pool, err) : 0;
 }
 
 int cmd_show(int argc, char **argv)

@@ -82,19 +82,6 @@ static struct widths measure(const struct nca_plan *plan)
 	return w;
 }
 
-/* The text without the device's name, which stands in the first column. */
-static const char *values(const struct nca_decision *d)
-{
-	size_t n = strcspn(d->subject, ":");
-	const char *text = d->text + n;
-
-	if (strncmp(d->text, d->subject, n) || (*text != ' ' && *text != ':'))
-		return d->text;
-	if (nca_has_prefix(text, " port ") && strchr(text, ':'))
-		text = strchr(text, ':');
-	return text + strspn(text, ": ");
-}
-
 static void print_row(FILE *out, const struct nca_decision *d, const struct widths *w)
 {
 	const struct style *style = style_of(out);
@@ -103,7 +90,7 @@ static void print_row(FILE *out, const struct nca_decision *d, const struct widt
 	fprintf(out, "  %-*s  %s%-8s%s  %-*s  ", (int)w->subject, d->subject,
 		streq(d->outcome, "chosen") ? style->chosen : style->rejected, d->outcome,
 		style->end, (int)w->rule, d->rule);
-	print_wrapped(out, values(d), at, at);
+	print_wrapped(out, nca_decision_values(d), at, at);
 }
 
 static void print_variable(FILE *out, const struct nca_pair *p, const char *mark)

@@ -13,4 +13,7 @@
  */
 int nca_file_read(const char *path, char **ret, size_t *len, struct nca_error *err);
 
+/* Makes or replaces a file that holds a text. -errno with the path in the error's text. */
+int nca_file_write(const char *path, const char *text, struct nca_error *err);
+
 #endif

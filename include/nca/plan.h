@@ -79,6 +79,9 @@ int nca_plan_make(const struct nca_job *job, const struct nca_options *opt, cons
 int nca_plan_warn(struct nca_plan *plan, struct nca_pool *pool, const char *code, const char *node,
 		  const char *fmt, ...) NCA_PRINTF(5, 6);
 
+/* A decision's text without the device's name, where that stands beside it. */
+const char *nca_decision_values(const struct nca_decision *d);
+
 /* The one line that says what was agreed, without prefix; NULL when memory is short. */
 char *nca_plan_summary(const struct nca_plan *plan, const struct nca_job *job,
 		       struct nca_pool *pool);

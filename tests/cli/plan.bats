@@ -105,3 +105,13 @@ refused() {
 	run -2 "$NCA" plan --nothing x
 	run -2 "$NCA" nothing
 }
+
+@test "show --svg: well-formed, with every interface; an unwritable file is 1" {
+	run -0 "$NCA" show --json --svg=node.svg
+	python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' node.svg
+	for name in $(jq -r '.nodes[0].decisions[].subject' <<<"$output"); do
+		grep -qF ">$name</text>" node.svg
+	done
+	run -1 "$NCA" show --svg=/nonexistent/node.svg
+	[[ $output == *"/nonexistent/node.svg: No such file"* ]]
+}
