@@ -15,16 +15,24 @@
 
 struct quality {
 	const char *code, *what, *unit, *why;
-	double (*value)(const struct nca_port_state *rail); /* < 0: unknown */
+	double (*value)(const struct nca_node_state *node,
+			const struct nca_port_state *rail); /* < 0: unknown */
 };
 
-static double mtu_of(const struct nca_port_state *rail)
+/* What the driver says, else what follows from the netdev. */
+static double mtu_of(const struct nca_node_state *node, const struct nca_port_state *rail)
 {
-	return rail->port->active_mtu;
+	const struct nca_link *link = nca_node_link(node->node, rail->port->netdev);
+
+	if (rail->port->active_mtu > 0 || !link || link->mtu <= 0 ||
+	    rail->layer != NCA_LAYER_ETHERNET)
+		return rail->port->active_mtu;
+	return nca_topo_roce_mtu(link->mtu);
 }
 
-static double rate_of(const struct nca_port_state *rail)
+static double rate_of(const struct nca_node_state *node, const struct nca_port_state *rail)
 {
+	(void)node;
 	return rail->rate;
 }
 
@@ -53,8 +61,8 @@ static double *sorted_values(struct nca_step *step, const struct quality *q, siz
 	if (!v)
 		return NULL;
 	NCA_FOREACH(node, step->nodes)
-		if (q->value(node->rails.v[rail]) > 0)
-			v[(*n)++] = q->value(node->rails.v[rail]);
+		if (q->value(node, node->rails.v[rail]) > 0)
+			v[(*n)++] = q->value(node, node->rails.v[rail]);
 	qsort(v, *n, sizeof(*v), compare_numbers);
 	return v;
 }
@@ -82,7 +90,7 @@ static bool all_equal(const struct nca_step *step, const struct quality *q, size
 	double first = -1;
 
 	NCA_FOREACH(node, step->nodes) {
-		double value = q->value(node->rails.v[rail]);
+		double value = q->value(node, node->rails.v[rail]);
 
 		if (value > 0 && first > 0 && value != first)
 			return false;
@@ -96,7 +104,7 @@ static const struct nca_node_state *first_known(const struct nca_step *step,
 {
 	const struct nca_node_state *node = step->nodes.v;
 
-	while (q->value(node->rails.v[rail]) <= 0)
+	while (q->value(node, node->rails.v[rail]) <= 0)
 		node++;
 	return node;
 }
@@ -110,19 +118,20 @@ static void check_rail(struct nca_step *step, const struct quality *q, size_t ra
 	double right = v ? usual(v, n) : -1;
 	bool tie = right < 0;
 
-	right = tie ? q->value(first->rails.v[rail]) : right;
+	right = tie ? q->value(first, first->rails.v[rail]) : right;
 	NCA_FOREACH(node, step->nodes) {
 		const struct nca_port_state *p = node->rails.v[rail];
 		const char *other = tie ? first->node->name : "most nodes";
 
-		if (q->value(p) > 0 && q->value(p) != right)
+		if (q->value(node, p) > 0 && q->value(node, p) != right)
 			nca_step_warn(
 				step, q->code, key, node->node->name,
 				nca_step_text(step,
 					      "%s port %d has %s of %g%s, the same rail on %s of "
 					      "%g%s: %s",
-					      p->hca->name, p->port->port, q->what, q->value(p),
-					      q->unit, other, right, q->unit, q->why));
+					      p->hca->name, p->port->port, q->what,
+					      q->value(node, p), q->unit, other, right, q->unit,
+					      q->why));
 	}
 }
 

@@ -21,9 +21,8 @@ static bool names_work(const struct nca_node_state *node, const char *list)
 		NCA_FOREACH(state, node->links)
 			found = found || (strlen(state->link->name) == n &&
 					  !memcmp(state->link->name, list, n) &&
-					  state->rule != NCA_RULE_LOOPBACK &&
-					  state->rule != NCA_RULE_NO_CARRIER &&
-					  state->rule != NCA_RULE_NO_ADDRESS);
+					  state->rule >= NCA_RULE_USER_INTERFACE &&
+					  state->rule != NCA_RULE_UNREACHABLE);
 		if (!found)
 			return false;
 	}
@@ -219,7 +218,7 @@ static bool may_try_rdma(const struct nca_step *step)
 	const struct nca_port_state *p;
 
 	NCA_FOREACH(node, step->nodes) {
-		if (node->node->nccl_net_plugin)
+		if (node->node->nccl_net_plugin || step->rdma_lost)
 			return true;
 		NCA_FOREACH(p, node->ports)
 			if (nca_port_is_live(p))

@@ -73,6 +73,47 @@ static void check_family(struct nca_step *step, const struct nca_node_state *nod
 					    variable, set, nca_step_setter(node)));
 }
 
+/* "10.1.0.0/16"; without "/" it is ignored, and GIDs outside are not taken
+ * (src/transport/net_ib/connect.cc, envIbAddrRange()). */
+static void check_range(struct nca_step *step, const struct nca_node_state *node)
+{
+	const char *set = nca_step_set(node, "NCCL_IB_ADDR_RANGE"), *what = NULL;
+	struct nca_prefix range;
+	size_t i;
+
+	if (!set || !*set)
+		return;
+	if (!strchr(set, '/') || nca_prefix_parse(set, strchr(set, ':') ? 6 : 4, &range)) {
+		what = "is no prefix like 10.1.0.0/16: NCCL ignores it";
+	} else {
+		for (i = 0; i < node->rails.n; i++) {
+			const struct nca_gid *gid = nca_rail_gid(step, node->rails.v[i]);
+			struct nca_ip ip;
+
+			if (gid && !nca_ip_parse_gid(gid->gid, &ip) && !nca_prefix_has(&range, &ip))
+				what = "does not hold the address of every rail";
+		}
+	}
+	if (what)
+		nca_step_warn(step, "env-bad-value", "NCCL_IB_ADDR_RANGE", node->node->name,
+			      nca_step_text(step, "NCCL_IB_ADDR_RANGE=%s (set by %s) %s. Unset it",
+					    set, nca_step_setter(node), what));
+}
+
+/* The GPUs of other trays are reached through memory of this kind (src/mnnvl.cc). */
+static void check_mnnvl(struct nca_step *step, const struct nca_node_state *node)
+{
+	const char *set = nca_step_set(node, "NCCL_CUMEM_ENABLE");
+	const char *model = node->node->gpus.n ? node->node->gpus.v->model : NULL;
+
+	if (nca_same(set, "0") && model && (strstr(model, "GB200") || strstr(model, "GB300")))
+		nca_step_warn(step, "env-no-mnnvl", "", node->node->name,
+			      nca_step_text(step,
+					    "NCCL_CUMEM_ENABLE=0 (set by %s) keeps NCCL from the "
+					    "NVLink between the nodes. Unset it",
+					    nca_step_setter(node)));
+}
+
 static bool has_address(const struct nca_node *node, const struct nca_ip *ip)
 {
 	const struct nca_link *link;
@@ -137,6 +178,8 @@ void nca_env_check_values(struct nca_step *step, const struct nca_node_state *no
 		check_number(step, node, &numbers[i]);
 	for (i = 0; i < ARRAY_SIZE(families); i++)
 		check_family(step, node, families[i]);
+	check_range(step, node);
+	check_mnnvl(step, node);
 	check_comm_id(step, node);
 }
 

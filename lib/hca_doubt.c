@@ -39,6 +39,17 @@ static bool has_address(const struct nca_node_state *node, const struct nca_port
 	return false;
 }
 
+/* Was a faster port left out as the minority? */
+static bool any_faster(const struct nca_node_state *node)
+{
+	const struct nca_port_state *p;
+
+	NCA_FOREACH(p, node->ports)
+		if (p->rule == NCA_RULE_SLOWER && p->rate > node->rails.v[0]->rate)
+			return true;
+	return false;
+}
+
 static const char *reason(const struct nca_node_state *node)
 {
 	size_t i, rates = 0, addresses = 0, n = node->rails.n, gpus = node->node->gpus.n, unknown;
@@ -50,6 +61,8 @@ static const char *reason(const struct nca_node_state *node)
 		rates += node->rails.v[i]->rate >= 0;
 	if (gpus && n > gpus && n % gpus)
 		return "none shares a PCIe switch with a GPU, and there are more of them than GPUs";
+	if (any_faster(node))
+		return "there are faster ones, but fewer, and none shares a PCIe switch with a GPU";
 	if (rates && rates < n)
 		return "their distance and the speed of some are not known";
 	for (i = 0; unknown == n && i < n && node->rails.v[i]->layer == NCA_LAYER_IB; i++)

@@ -95,13 +95,45 @@ static bool is_near(const struct nca_node_state *node, const struct nca_port_sta
 	return false;
 }
 
+static bool any_near(const struct nca_node_state *node)
+{
+	const struct nca_port_state *p;
+
+	NCA_FOREACH(p, node->ports)
+		if (is_candidate(p) && nca_port_is_near(node, p))
+			return true;
+	return false;
+}
+
+/* What the candidates of one speed carry together. */
+static double sum_rates(const struct nca_node_state *node, double rate)
+{
+	const struct nca_port_state *p;
+	double sum = 0;
+
+	NCA_FOREACH(p, node->ports)
+		sum += is_candidate(p) && p->rate == rate ? rate : 0;
+	return sum;
+}
+
+/* The fastest ports; where no distance tells, those that carry most together, so that one fast port
+ * of the storage does not stand against many for computing. */
 static bool is_fastest(const struct nca_node_state *node, const struct nca_port_state *p)
 {
+	bool near = any_near(node);
+	double sum = near ? 0 : sum_rates(node, p->rate);
 	const struct nca_port_state *other;
 
-	NCA_FOREACH(other, node->ports)
-		if (is_candidate(other) && p->rate >= 0 && other->rate > p->rate)
+	NCA_FOREACH(other, node->ports) {
+		double theirs;
+
+		if (!is_candidate(other) || p->rate < 0 || other->rate < 0 ||
+		    other->rate == p->rate)
+			continue;
+		theirs = near ? 0 : sum_rates(node, other->rate);
+		if (theirs > sum || (theirs == sum && other->rate > p->rate))
 			return false;
+	}
 	return true;
 }
 

@@ -2,13 +2,11 @@
 /* Ports of an HCA and the interfaces that belong to them. */
 #include <errno.h>
 
+#include <nca/topo.h>
+
 #include "probe_parts.h"
 
 #define HCA "sys/class/infiniband/%s/"
-
-/* Bytes of an Ethernet MTU that RoCE needs for itself: GRH 40, UDP 8, BTH 12, XRC 4, atomic 28,
- * ICRC 4 (kernel, include/rdma/ib_addr.h iboe_get_mtu). */
-#define ROCE_OVERHEAD 96
 
 static bool has_gid_on(const struct nca_port *port, const char *ndev)
 {
@@ -107,20 +105,11 @@ static int set_lag(const struct nca_probe *p, struct nca_hca *h, struct nca_port
 	return 0;
 }
 
-static int roce_mtu(int mtu)
-{
-	int ib;
-
-	for (ib = 4096; ib > 256 && ib > mtu - ROCE_OVERHEAD; ib /= 2)
-		;
-	return ib;
-}
-
 /* Several drivers report at most 100 Gb/s, or 2.5 where they do not know: the larger one counts. */
 static void set_ethernet(const struct nca_link *l, struct nca_port *port)
 {
 	if (port->active_mtu < 0 && l->mtu >= 0)
-		port->active_mtu = roce_mtu(l->mtu);
+		port->active_mtu = nca_topo_roce_mtu(l->mtu);
 	if (l->speed_mbps > 0 && l->speed_mbps / 1000.0 > port->rate_gbps)
 		port->rate_gbps = l->speed_mbps / 1000.0;
 }

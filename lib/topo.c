@@ -7,6 +7,10 @@
 /* Deeper stacks are a loop in a broken document. */
 #define DEPTH_MAX 8
 
+/* Bytes of an Ethernet MTU that RoCE needs for itself: GRH 40, UDP 8, BTH 12, XRC 4, atomic 28,
+ * ICRC 4 (kernel, include/rdma/ib_addr.h iboe_get_mtu). */
+#define ROCE_OVERHEAD 96
+
 static const char *const level_words[] = {NULL, "SYS", "NODE", "PHB", "PXB", "PIX"};
 
 const char *nca_level_word(enum nca_level level)
@@ -286,4 +290,13 @@ const char *nca_topo_vpd(const struct nca_node *node, const struct nca_hca *hca,
 	const struct nca_pci *pci = value ? NULL : find_pci(node, hca->pci);
 
 	return pci ? nca_pairs_get(pci->vpd, key) : value;
+}
+
+int nca_topo_roce_mtu(int mtu)
+{
+	int ib;
+
+	for (ib = 4096; ib > 256 && ib > mtu - ROCE_OVERHEAD; ib /= 2)
+		;
+	return ib;
 }

@@ -3,10 +3,19 @@
  * when RDMA that is there stays unused. */
 #include "step.h"
 
+/* InfiniBand that has a link and no subnet manager. */
+static bool is_cabled(const struct nca_port_state *p)
+{
+	return p->layer == NCA_LAYER_IB && p->rule == NCA_RULE_PORT_DOWN &&
+	       nca_same(p->port->phys_state, "LinkUp");
+}
+
 /* Was this port meant for RDMA and is only kept from it? A RoCE port with an empty GID table is
  * the twin of a virtual machine's Ethernet, no more (Azure's accelerated networking). */
 static bool is_lost(const struct nca_port_state *p)
 {
+	if (is_cabled(p))
+		return true;
 	if (!nca_port_is_live(p))
 		return false;
 	return p->rule == NCA_RULE_TCP || p->rule == NCA_RULE_NONE ||
@@ -53,14 +62,32 @@ static bool has_plugin_fabric(const struct nca_node *node)
 	return false;
 }
 
-static bool all_plugin(const struct nca_step *step)
+static size_t count_plugin(const struct nca_step *step)
+{
+	const struct nca_node_state *node;
+	size_t n = 0;
+
+	NCA_FOREACH(node, step->nodes)
+		n += has_plugin_fabric(node->node);
+	return n;
+}
+
+/* The plug-in of some nodes does not talk to the sockets of the others. */
+static void lose_plugin(struct nca_step *step)
 {
 	const struct nca_node_state *node;
 
+	step->rdma_lost = true;
 	NCA_FOREACH(node, step->nodes)
 		if (!has_plugin_fabric(node->node))
-			return false;
-	return true;
+			nca_step_warn(step, "no-rdma", "plug-in", node->node->name,
+				      nca_step_text(step,
+						    "%s has no device of the vendor's fabric, "
+						    "which other nodes have, so the whole step "
+						    "uses TCP. Leave it out with "
+						    "--exclude={nodes}",
+						    node->node->name));
+	nca_step_verdict(step, step->opt->fallback_fail > 0 ? "refuse" : "fallback");
 }
 
 /* The port that explains best why a node has no RDMA. */
@@ -194,6 +221,7 @@ static int common_family(struct nca_step *step)
 void nca_transport_choose(struct nca_step *step)
 {
 	const struct nca_node_state *first = step->nodes.v;
+	size_t plugin;
 
 	if (first->rails.n) {
 		step->gid_family = common_family(step);
@@ -203,10 +231,13 @@ void nca_transport_choose(struct nca_step *step)
 	step->plan->net = "Socket";
 	if (step->rdma_refused)
 		return;
-	if (step->foreign || all_plugin(step)) {
+	plugin = count_plugin(step);
+	if (step->foreign || plugin == step->nodes.n) {
 		step->plan->net = "plugin";
 		step->fast_sockets = has_slingshot(first->node);
 	} else if (any_lost(step)) {
 		lose(step);
+	} else if (plugin) {
+		lose_plugin(step);
 	}
 }

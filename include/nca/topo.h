@@ -48,6 +48,9 @@ bool nca_topo_uses(const struct nca_node *node, const struct nca_link *link, boo
 /* Speed in Mb/s, looked up in the lower devices where the link itself has none; -1 unknown. */
 int nca_topo_speed(const struct nca_node *node, const struct nca_link *link);
 
+/* The largest RDMA MTU that a netdev's MTU leaves room for. */
+int nca_topo_roce_mtu(int mtu);
+
 /* Has the link a port to the outside: not only veth, tunnels and other software below it? */
 bool nca_topo_physical(const struct nca_node *node, const struct nca_link *link);
 

@@ -171,3 +171,8 @@ job('debian-hosts',
     net='Socket',
     master_addr='10.0.0.1',
     gloo_ifname={'hr1': 'eth0', 'hr2': 'eth0'})
+
+without = p4d(2)
+without['hcas'] = []
+job('efa-on-one-node', 'EFA on one node only', [p4d(1), without], verdict='fallback', net='Socket', ifs='ens32', env={'NCCL_NET': 'Socket'},
+    warn_names=['ip-10-0-1-12'])

@@ -153,3 +153,9 @@ job('swapped-rails',
     hcas={'n1': A4, 'n2': ['mlx5_1', 'mlx5_0', 'mlx5_2', 'mlx5_3']},
     hcas_ordered=True,
     warn_names=['n2'])
+
+x = [rails_node(i, mtu={1: 1500} if i == 2 else None) for i in (1, 2, 3)]
+for n in x:
+    for h in n['hcas']:
+        h['ports'][0]['active_mtu'] = None
+job('mtu-of-netdev', 'rail 1 of node 2 has MTU 1500, which only its netdev shows', x, verdict='choose+warn', ifs='eno1', warn_names=['mtu'], hcas=A4)

@@ -214,3 +214,24 @@ job('mesh4-old',
     verdict_any=['choose+warn', 'fallback'],
     ifs='eno1',
     warn_names=['2.30.7', 'mesh', 'cable'])
+
+
+def no_manager(i):
+    n = ib_node(i)
+    for h in n['hcas']:
+        h['ports'][0].update(state='INIT', lid=65535, sm_lid=0)
+    return n
+
+
+job('no-subnet-manager', 'cabled InfiniBand without a subnet manager on all nodes', pair(no_manager), verdict='fallback', net='Socket', ifs='eno1',
+    warn_names=['INIT', 'subnet manager'])
+
+
+def unplugged(i):
+    n = ib_node(i)
+    for h in n['hcas']:
+        h['ports'][0].update(state='DOWN', phys_state='Polling', lid=65535, sm_lid=0)
+    return n
+
+
+job('no-cables', 'InfiniBand ports without cables', pair(unplugged), net='Socket', ifs='eno1', hcas=[])

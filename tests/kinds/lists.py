@@ -122,3 +122,12 @@ job('set-hca-node2',
     ifs='eth0',
     hcas=['mlx5_0'],
     warn_names=['NCCL_IB_HCA', 'rail'])
+
+job('set-gloo-docker', 'GLOO_SOCKET_IFNAME=docker0, which all nodes have', everywhere({'GLOO_SOCKET_IFNAME': 'docker0'}), **WARNS, ifs='eth0', hcas=ALL,
+    warn_names=['GLOO_SOCKET_IFNAME'], gloo_ifname={'u1': 'eth0', 'u2': 'eth0'})
+job('set-lo', 'NCCL_SOCKET_IFNAME=lo', everywhere({'NCCL_SOCKET_IFNAME': 'lo'}), **WARNS, ifs='eth0', hcas=ALL, warn_names=['NCCL_SOCKET_IFNAME'])
+x = everywhere({'NCCL_SOCKET_IFNAME': 'eth0', 'GLOO_SOCKET_IFNAME': 'eth0'})
+x[1]['interfaces'][2]['name'] = 'eno1'
+for r in x[1]['routes']:
+    r['dev'] = 'eno1' if r['dev'] == 'eth0' else r['dev']
+job('set-other-name', 'eth0 is eno1 on node 2', x, **WARNS, ifs=['eth0', 'eno1'], hcas=ALL, warn_names=['u2'], gloo_ifname={'u2': 'eno1'})

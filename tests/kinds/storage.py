@@ -98,3 +98,13 @@ job('roce-storage-equal-nodist',
     warn_names=['hcas-unclear', 'NCCL_IB_HCA'],
     unsure=True)
 job('sample-of-64', 'one snapshot stands for 64 nodes', [rs2(1)], nnodes=64, ifs='eno1', hcas=['mlx5_%d' % k for k in range(8)])
+
+
+def fast_storage(i):
+    links = [loopback(), link('eno1', '10.0.0.%d/24' % i, speed=10000)]
+    hcas = [infiniband('mlx5_%d' % k, None, 100) for k in range(4)] + [infiniband('mlx5_4', None, 200)]
+    return node('fs%d' % i, links, hcas, ('eno1', '10.0.0.254'), gpus=4)
+
+
+job('fast-storage-nodist', 'one faster port, no distances: the four, unsure', pair(fast_storage), verdict='choose+warn', ifs='eno1', hcas=M8[:4],
+    warn_names=['NCCL_IB_HCA'], unsure=True)

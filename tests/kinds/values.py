@@ -163,3 +163,14 @@ for n in x:
     for k, h in enumerate(n['hcas']):
         h['fw_ver'] = '28.41.100%d' % k
 job('fw-equal', 'firmware differs by card, not by node', x, hcas=ALL, ifs='eth0')
+
+job('set-range', 'NCCL_IB_ADDR_RANGE holds all rails', everywhere({'NCCL_IB_ADDR_RANGE': '10.0.0.0/8'}), ifs='eth0', hcas=ALL)
+job('set-range-bare', 'NCCL_IB_ADDR_RANGE without a length', everywhere({'NCCL_IB_ADDR_RANGE': '10.0.0.0'}), **WARNS, ifs='eth0', hcas=ALL,
+    warn_names=['NCCL_IB_ADDR_RANGE'])
+job('set-range-other', 'NCCL_IB_ADDR_RANGE of another network', everywhere({'NCCL_IB_ADDR_RANGE': '172.16.0.0/12'}), **WARNS, ifs='eth0', hcas=ALL,
+    warn_names=['NCCL_IB_ADDR_RANGE'])
+x = everywhere({'NCCL_CUMEM_ENABLE': '0'})
+for n in x:
+    for gpu in n['gpus']:
+        gpu['model'] = 'NVIDIA GB200'
+job('set-no-cumem', 'NCCL_CUMEM_ENABLE=0 switches off MNNVL', x, **WARNS, ifs='eth0', hcas=ALL, warn_names=['NCCL_CUMEM_ENABLE'])
