@@ -64,24 +64,21 @@ job('set-master-local',
     **WARNS,
     hcas=ALL,
     ifs='eth0',
-    warn_names=['MASTER_ADDR'],
-    master_addr='10.0.0.1')
+    warn_names=['MASTER_ADDR'])
 job('set-master-127',
     'MASTER_ADDR=127.0.0.1',
     everywhere({'MASTER_ADDR': '127.0.0.1'}),
     **WARNS,
     hcas=ALL,
     ifs='eth0',
-    warn_names=['MASTER_ADDR'],
-    master_addr='10.0.0.1')
+    warn_names=['MASTER_ADDR'])
 job('set-master-docker',
     'MASTER_ADDR=172.17.0.1',
     everywhere({'MASTER_ADDR': '172.17.0.1'}),
     **WARNS,
     hcas=ALL,
     ifs='eth0',
-    warn_names=['MASTER_ADDR'],
-    master_addr='10.0.0.1')
+    warn_names=['MASTER_ADDR'])
 job('set-master-ok',
     'MASTER_ADDR on eth1',
     everywhere({'MASTER_ADDR': '10.1.0.1'}),

@@ -75,7 +75,7 @@ static size_t count_warnings(const struct nca_plan *plan)
 	size_t n = 0;
 
 	NCA_FOREACH(w, plan->warnings)
-		n += !streq(w->code, "master-addr-elsewhere");
+		n += !streq(w->code, "env-master-addr");
 	return n;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is set, and what is refused or left out. */
-#include "steps.h"
+#include "small_steps.h"
 
 #include <errno.h>
 

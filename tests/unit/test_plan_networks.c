@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which interface, and what somebody has set. */
-#include "steps.h"
+#include "small_steps.h"
 
 static const struct plan plans[] = {
 	{"one network",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which HCAs, and what would make them fail. */
-#include "steps.h"
+#include "small_steps.h"
 
 static const struct plan plans[] = {
 	{"iWARP",

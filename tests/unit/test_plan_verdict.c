@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the options make of a step, and whom a warning names. */
-#include "steps.h"
+#include "small_steps.h"
 
 #include "lib/step.h"
 

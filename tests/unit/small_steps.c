@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a plan of a small step must be. */
-#include "steps.h"
+#include "small_steps.h"
 
 void plan_make(struct nca_pool *pool, const struct plan *r, struct nca_plan **plan,
 	       const struct nca_job **job)

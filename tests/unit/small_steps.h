@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Steps of two and three nodes in a few words, and what a plan of one must be. */
-#ifndef NCA_TEST_STEPS_H
-#define NCA_TEST_STEPS_H
+#ifndef NCA_TEST_SMALL_STEPS_H
+#define NCA_TEST_SMALL_STEPS_H
 
 #include "table.h"
 
