@@ -45,21 +45,23 @@ struct strength {
 	double rate; /* of the fastest port */
 };
 
-static struct strength measure(const struct nca_step *step, nca_keep_fn keep)
+/* One walk for both: a large step does not fit into a cache. */
+static void measure(const struct nca_step *step, struct strength *ib, struct strength *other)
 {
 	const struct nca_node_state *node;
 	const struct nca_port_state *p;
-	struct strength s = {0, 0, -1};
 
+	*ib = *other = (struct strength){0, 0, -1};
 	NCA_FOREACH(node, step->nodes)
 		NCA_FOREACH(p, node->ports) {
-			if (!is_candidate(p) || !keep(node, p))
+			struct strength *s = is_infiniband(node, p) ? ib : other;
+
+			if (!is_candidate(p))
 				continue;
-			s.ports++;
-			s.near += nca_port_is_near(node, p);
-			s.rate = p->rate > s.rate ? p->rate : s.rate;
+			s->ports++;
+			s->near += nca_port_is_near(node, p);
+			s->rate = p->rate > s->rate ? p->rate : s->rate;
 		}
-	return s;
 }
 
 /*
@@ -67,13 +69,11 @@ static struct strength measure(const struct nca_step *step, nca_keep_fn keep)
  * with a GPU; where none tells, it has both more ports and faster ones. Then the InfiniBand is the
  * storage's.
  */
-static bool ethernet_wins(const struct nca_step *step)
+static bool ethernet_wins(const struct strength *ib, const struct strength *other)
 {
-	struct strength ib = measure(step, is_infiniband), other = measure(step, is_other);
-
-	if (ib.near != other.near)
-		return other.near > ib.near;
-	return other.ports > ib.ports && ib.rate > 0 && other.rate > ib.rate;
+	if (ib->near != other->near)
+		return other->near > ib->near;
+	return other->ports > ib->ports && ib->rate > 0 && other->rate > ib->rate;
 }
 
 /* Why the node cannot use the fabric that most nodes have. */
@@ -105,11 +105,17 @@ static void warn_lost(struct nca_step *step, nca_keep_fn better)
 
 void nca_fabric_choose_layer(struct nca_step *step)
 {
-	nca_keep_fn better = ethernet_wins(step) ? is_other : is_infiniband;
-	nca_keep_fn second = better == is_other ? is_infiniband : is_other, keep = NULL;
-	size_t have = count_nodes(step, better), n = step->nodes.n;
+	nca_keep_fn better, second, keep = NULL;
 	struct nca_node_state *node;
+	struct strength ib, other;
+	size_t have, n = step->nodes.n;
 
+	measure(step, &ib, &other);
+	if (!ib.ports || !other.ports)
+		return;
+	better = ethernet_wins(&ib, &other) ? is_other : is_infiniband;
+	second = better == is_other ? is_infiniband : is_other;
+	have = count_nodes(step, better);
 	if (have == n)
 		keep = better;
 	else if (count_nodes(step, second) == n)
@@ -153,12 +159,14 @@ static bool is_joined(const struct nca_step *step, const struct nca_port_state *
 
 void nca_fabric_choose_version(struct nca_step *step)
 {
-	size_t v1 = count_nodes(step, is_v1), v2 = count_nodes(step, is_v2), n = step->nodes.n;
 	struct nca_node_state *node;
 	struct nca_port_state *p;
+	size_t v1, v2, n = step->nodes.n;
 
-	if (!v1)
+	if (!step->any_v1)
 		return;
+	v1 = count_nodes(step, is_v1);
+	v2 = count_nodes(step, is_v2);
 	NCA_FOREACH(node, step->nodes)
 		NCA_FOREACH(p, node->ports)
 			if (is_candidate(p))

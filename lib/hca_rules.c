@@ -90,6 +90,7 @@ static void judge_gid(struct nca_step *step, const struct nca_node_state *node,
 	if (!is_ethernet(p) || !p->port->gids.v)
 		return;
 	nca_gids_read(node, p);
+	step->any_v1 = step->any_v1 || p->v1;
 	if (!p->gid[0] && !p->gid[1])
 		reject(step, p, NCA_RULE_NO_GID,
 		       nca_step_text(step,

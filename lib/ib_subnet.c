@@ -7,16 +7,27 @@ static bool is_candidate(const struct nca_port_state *p)
 	return p->rule == NCA_RULE_NONE;
 }
 
-/* The subnet prefix of an InfiniBand port, the default one too: it is not a prefix of its own. */
-static bool subnet_of(const struct nca_port_state *p, struct nca_prefix *ret)
-{
-	struct nca_ip ip;
+/* The upper half of a GID as text: "fe80:0000:0000:0000". */
+#define PREFIX_TEXT 19
 
-	if (p->layer != NCA_LAYER_IB || !p->port->gids.n || p->port->gids.v[0].index ||
-	    nca_ip_parse_gid(p->port->gids.v[0].gid, &ip))
-		return false;
-	*ret = nca_ip_prefix(&ip, 64);
-	return true;
+/* More are no subnets that anybody runs. */
+#define SUBNETS_MAX 64
+
+/* GID 0 of an InfiniBand port, whose first PREFIX_TEXT characters are the subnet prefix; the
+ * default one is a prefix of its own too. NULL: not known. */
+static const char *subnet_of(const struct nca_port_state *p)
+{
+	const struct nca_gid *gid = p->port->gids.v;
+
+	if (p->layer != NCA_LAYER_IB || !p->port->gids.n || gid->index || !gid->gid ||
+	    strlen(gid->gid) <= PREFIX_TEXT)
+		return NULL;
+	return gid->gid;
+}
+
+static bool same_subnet(const char *a, const char *b)
+{
+	return a && b && !strncmp(a, b, PREFIX_TEXT);
 }
 
 /* GID 1 holds a FLID (bytes 4 and 5): InfiniBand routers join the subnets. */
@@ -30,7 +41,7 @@ static bool has_router(const struct nca_port_state *p)
 }
 
 struct subnet {
-	struct nca_prefix net;
+	const char *gid; /* of one of its ports */
 	size_t nodes, ports;
 	const struct nca_node_state *last;
 };
@@ -40,18 +51,20 @@ struct subnets {
 	bool known;
 };
 
-static struct subnet *find_subnet(struct nca_step *step, struct subnets *s,
-				  const struct nca_prefix *net, bool add)
+static struct subnet *find_subnet(struct nca_step *step, struct subnets *s, const char *gid,
+				  bool add)
 {
 	struct subnet *sub;
 
 	NCA_FOREACH(sub, s->all)
-		if (nca_prefix_same(&sub->net, net))
+		if (same_subnet(sub->gid, gid))
 			return sub;
+	if (add && s->all.n == SUBNETS_MAX)
+		return NULL;
 	sub = add ? NCA_APPEND(step->pool, s->all) : NULL;
 	step->no_memory = step->no_memory || (add && !sub);
 	if (sub)
-		*sub = (struct subnet){.net = *net};
+		*sub = (struct subnet){.gid = gid};
 	return sub;
 }
 
@@ -61,16 +74,15 @@ static struct subnets read_subnets(struct nca_step *step)
 	struct subnets s = {.known = true};
 	struct nca_node_state *node;
 	struct nca_port_state *p;
-	struct nca_prefix net;
 	struct subnet *sub;
 
 	NCA_FOREACH(node, step->nodes)
 		NCA_FOREACH(p, node->ports) {
 			if (!is_candidate(p))
 				continue;
-			if (!subnet_of(p, &net) || has_router(p))
+			if (!subnet_of(p) || has_router(p))
 				return (struct subnets){0};
-			sub = find_subnet(step, &s, &net, true);
+			sub = find_subnet(step, &s, subnet_of(p), true);
 			if (!sub)
 				return (struct subnets){0};
 			sub->ports++;
@@ -85,21 +97,19 @@ static void reject_subnets(struct nca_step *step, struct subnets *s, size_t node
 {
 	struct nca_node_state *node;
 	struct nca_port_state *p;
-	char text[NCA_ADDR_TEXT];
-	struct nca_prefix net;
 	struct subnet *sub;
 
 	NCA_FOREACH(node, step->nodes)
 		NCA_FOREACH(p, node->ports) {
-			if (!is_candidate(p) || !subnet_of(p, &net))
+			if (!is_candidate(p))
 				continue;
-			sub = find_subnet(step, s, &net, false);
+			sub = find_subnet(step, s, subnet_of(p), false);
 			if (sub->nodes < nodes || sub->ports < ports)
 				nca_step_judge_port(step, p, NCA_RULE_IB_SUBNET,
 						    nca_step_text(step,
-								  "%s port %d: %s (subnet %s/64)",
+								  "%s port %d: %s (subnet %.*s)",
 								  p->hca->name, p->port->port, why,
-								  nca_ip_text(&net.ip, text)));
+								  PREFIX_TEXT, sub->gid));
 		}
 }
 
@@ -112,13 +122,12 @@ static const struct subnet *most_frequent(const struct subnets *s)
 	return most;
 }
 
-static bool is_in(const struct nca_node_state *node, const struct nca_prefix *net)
+static bool is_in(const struct nca_node_state *node, const char *gid)
 {
 	const struct nca_port_state *p;
-	struct nca_prefix have;
 
 	NCA_FOREACH(p, node->ports)
-		if (is_candidate(p) && subnet_of(p, &have) && nca_prefix_same(&have, net))
+		if (is_candidate(p) && same_subnet(subnet_of(p), gid))
 			return true;
 	return false;
 }
@@ -128,17 +137,16 @@ static void warn_apart(struct nca_step *step, const struct subnets *s)
 {
 	const struct subnet *most = most_frequent(s);
 	const struct nca_node_state *node;
-	char text[NCA_ADDR_TEXT];
 
 	NCA_FOREACH(node, step->nodes)
-		if (!is_in(node, &most->net))
+		if (!is_in(node, most->gid))
 			nca_step_warn(step, "subnet-differs", "", node->node->name,
 				      nca_step_text(step,
-						    "no port in InfiniBand subnet %s/64, in which "
+						    "no port in InfiniBand subnet %.*s, in which "
 						    "%zu of %zu nodes are, and no router joins "
 						    "the subnets: the step uses TCP. Leave it out "
 						    "with --exclude={nodes}",
-						    nca_ip_text(&most->net.ip, text), most->nodes,
+						    PREFIX_TEXT, most->gid, most->nodes,
 						    step->nodes.n));
 }
 

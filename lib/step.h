@@ -91,6 +91,7 @@ struct nca_step {
 	NCA_LIST(struct nca_cause) causes;
 	int family;	   /* that NCCL_SOCKET_FAMILY asks for, else 4 */
 	int gid_family;	   /* of the rails: 4 or 6, 0 on InfiniBand */
+	bool any_v1;	   /* some port has RoCE v1 only */
 	bool fast_sockets; /* Slingshot: its interfaces carry IP as fast, and HPE wants them named
 			    */
 	bool rdma_lost;	   /* RDMA was there and is not used, against nobody's wish */
