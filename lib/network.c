@@ -76,7 +76,7 @@ static bool is_shared(const struct nca_step *step, const struct nca_network *won
 
 	if (step->nodes.n < 2)
 		return false;
-	dev = nca_routes_device(&first->routes, &second->member[1]->ip);
+	dev = nca_routes_device(first->routes, &second->member[1]->ip);
 	return nca_same(dev, won->seed->state->link->name);
 }
 

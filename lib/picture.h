@@ -14,6 +14,7 @@ struct nca_item {
 	size_t gpu; /* place in the node's list */
 	const struct nca_hca *hca;
 	const struct nca_port *port;
+	nca_strs netdevs; /* behind which the port stands */
 	const struct nca_link *link;
 };
 

@@ -81,7 +81,9 @@ static int add_port(const struct nca_plan_node *plan, const struct nca_hca *hca,
 			? nca_pool_printf(pool, "%s %g Gb/s", layer, port->rate_gbps)
 			: nca_pool_printf(pool, "%s %s", layer, item->down ? port->state : "");
 	decide(item, find_row(plan, name), pool);
-	return item->value && item->note ? 0 : -ENOMEM;
+	if (!item->value || !item->note)
+		return -ENOMEM;
+	return nca_topo_netdevs(hca, port, pool, &item->netdevs);
 }
 
 static int add_ports(const struct nca_node *node, const struct nca_plan_node *plan,
@@ -163,7 +165,7 @@ static int port_height(const struct nca_node *node, const struct nca_items_of *o
 	int y = INT_MAX;
 
 	NCA_FOREACH(item, of->ports)
-		if (nca_topo_uses(node, link, lowest, item->hca, item->port) && item->y < y)
+		if (nca_topo_uses(node, link, lowest, item->hca, &item->netdevs) && item->y < y)
 			y = item->y;
 	return y;
 }
