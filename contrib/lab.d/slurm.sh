@@ -108,9 +108,9 @@ client() {
 	on_host login "$@" 2>/dev/null
 }
 
-# shellcheck disable=SC2154 # nodes, gpus, plugin_file, configless and contain_spank are set by contrib/lab
+# shellcheck disable=SC2154 # nodes, gpus, plugin_file, configless, contain_spank and slurm_conf are set by contrib/lab
 write_config() {
-	local node_gres='' slurmd_parameters=config_overrides plugstack='' i
+	local node_gres='' slurmd_parameters=config_overrides plugstack='' line i
 	if ((gpus)); then
 		node_gres="Gres=gpu:$gpus"
 		# Character devices: with plain files Slurm counts the GPUs but does
@@ -182,6 +182,10 @@ write_config() {
 		NodeName=node[1-$nodes] CPUs=8 RealMemory=16000 $node_gres
 		PartitionName=lab Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 	END
+	for line in "${slurm_conf[@]}"; do
+		sed -i "/^${line%%=*}=/d" "$conf_dir/slurm.conf"
+		printf '%s\n' "$line" >>"$conf_dir/slurm.conf"
+	done
 }
 
 # write_private_tmp: each job has its own /tmp

@@ -152,6 +152,12 @@ show_network='srun -N1 -w node1 bash -ec "
 	[[ $output == *"/bin/nccl-autoconf runs"* && $output != *helper=* ]]
 }
 
+@test "--slurm-conf: lines take the place of the lab's own" {
+	run -0 "$LAB" --no-plugin --slurm-conf=KillWait=7 --slurm-conf=PrologFlags=Alloc -- \
+		bash -c 'scontrol show config | grep -oE "^(KillWait|PrologFlags) *= *[^ ]+" | tr -d " "; srun -N2 true'
+	[[ $output == $'KillWait=7\nPrologFlags=Alloc' ]]
+}
+
 @test "--configless: only slurmctld has configuration files" {
 	run -0 "$LAB" --no-plugin --configless -- bash -c '
 		echo "${SLURM_CONF-none}"; ls "$LAB_DIR/conf" | xargs
@@ -246,6 +252,7 @@ end_lab() {
 		--split=eth1 -- true
 		--suite=potato -- true
 		--plugin=/nonexistent -- true
+		--slurm-conf=KillWait -- true
 		true
 	END
 	run -2 "$LAB" -n 2 --

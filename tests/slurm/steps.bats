@@ -160,6 +160,35 @@ has_rendezvous() {
 	has_network 0 1
 }
 
+# Waits in the lab for the extern steps of two nodes and prints what runs below them
+extern='
+	below_extern() {
+		local i
+		for ((i = 0; i < 100; i++)); do
+			(($(pgrep -fc "^slurmstepd: .*extern") == 2)) && break
+			read -rt 0.05 <> <(:)
+		done
+		echo "extern $(pgrep -fc "^slurmstepd: .*extern")"
+		pgrep -P "$(pgrep -fd, "^slurmstepd: .*extern")" -a | grep -v " sleep 100000000$" | sed "s/^/below: /"
+	}; export -f below_extern'
+
+@test "extern step: nothing there, before a step and after it; the srun beside it is as any" {
+	in_lab --split --slurm-conf=PrologFlags=Contain "$extern"'
+		salloc -Q --nccl-autoconf -N2 bash -c "srun --nccl-autoconf=off -N2 true; below_extern; ./started; srun ./vars; below_extern"'
+	has "started 0"
+	(($(grep -cx "extern 2" <<<"$output") == 2))
+	lacks '^below'
+	has_network 0 1
+	has_rendezvous 2 0 1
+	says "$agreed"
+	by_site --split --gpus=2 --slurm-conf=PrologFlags=Contain "$extern"'
+		salloc -Q --gpus-per-node=2 -N2 bash -c "srun --nccl-autoconf=off -N2 true; below_extern; ./started; srun ./vars"'
+	has "extern 2" "started 0"
+	lacks '^below' "$rendezvous"
+	has_network 0 1
+	silent
+}
+
 # For salloc, which starts a "shell" on the first node: a script of ours
 interactive='slurm_conf LaunchParameters=use_interactive_step
 	printf "%s\n" "#!/bin/bash" "./vars step; ./started; srun --overlap -N2 ./vars" >shell; chmod +x shell'
