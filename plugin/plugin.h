@@ -54,6 +54,13 @@ void nca_plugin_options(struct nca_options *opt);
 void nca_submit_start(spank_t sp);
 void nca_submit_end(void);
 
+/*
+ * srun ends without having started a step. With --async (26.05, srun.c) it hands the step to
+ * stepmgr and no callback comes after init_post_opt, not even exit: no hub could stay with such a
+ * step.
+ */
+void nca_submit_unload(void);
+
 /* slurmstepd, as the step starts: the mailbox and the agent. Never fails: what goes wrong is known
  * to the tasks. */
 void nca_node_start(spank_t sp);

@@ -128,3 +128,9 @@ int slurm_spank_exit(spank_t sp, int ac, char **av)
 		nca_watcher_end();
 	return 0;
 }
+
+__attribute__((destructor)) static void unload(void)
+{
+	if (spank_context() == S_CTX_LOCAL)
+		nca_submit_unload();
+}

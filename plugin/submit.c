@@ -190,14 +190,12 @@ static bool asks_for_async(const char *word)
 	return nca_has_prefix(word, "--async");
 }
 
-/* srun --async (26.05) goes without the step's ever being ours, so that no hub could stay with it.
- */
-static void say_async(void)
+void nca_submit_unload(void)
 {
 	const struct step unknown = {0};
 	struct nca_options opt;
 
-	if (!srun_says(&unknown, asks_for_async))
+	if (nca_plugin.started || !nca_plugin.components || !srun_says(&unknown, asks_for_async))
 		return;
 	nca_plugin_options(&opt);
 	if (opt.on)
@@ -206,8 +204,6 @@ static void say_async(void)
 
 void nca_submit_end(void)
 {
-	if (!nca_plugin.started)
-		say_async();
 	if (nca_plugin.life_fd >= 0)
 		close(nca_plugin.life_fd);
 	nca_plugin.life_fd = -1;

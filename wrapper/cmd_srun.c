@@ -23,7 +23,7 @@ static const char help[] =
 
 struct request {
 	const char *list; /* NULL: not given */
-	bool pty;
+	bool pty, async;
 	char **argv; /* srun's, with room for our words */
 	int argc;
 	char **program;
@@ -65,6 +65,7 @@ static int parse(int argc, char **argv, struct request *r)
 		else
 			r->argv[r->argc++] = argv[i];
 		r->pty = r->pty || streq(argv[i], "--pty") || nca_has_prefix(argv[i], "--pty=");
+		r->async = r->async || nca_has_prefix(argv[i], "--async");
 	}
 	r->program = argv + i + (i < argc);
 	r->nprogram = argc - i - (i < argc);
@@ -162,7 +163,10 @@ int cmd_srun(int argc, char **argv)
 		return 2;
 	self[n > 0 ? n : 0] = '\0';
 	forget_outer_step();
-	with_us = opt.on && n > 0 && start_hub(&r, &opt, self) == 0;
+	/* The hub ends with srun. */
+	if (opt.on && r.async)
+		nca_say("a step that srun does not wait for is left as it is");
+	with_us = opt.on && !r.async && n > 0 && start_hub(&r, &opt, self) == 0;
 	add_program(&r, with_us ? self : NULL);
 	execvp("srun", r.argv);
 	nca_say("srun: %s", strerror(errno));

@@ -39,6 +39,7 @@ struct host {
 	int listed;	      /* how often plugstack.conf names the plugin */
 	bool contained;	      /* SlurmdParameters=contain_spank */
 	bool only_exit;	      /* nothing but exit is called */
+	bool async;	      /* srun ends before its step, as with --async */
 	spank_item_t no_item; /* an item that it cannot tell; with has_no_item */
 	bool has_no_item;
 	const uint16_t *port_range;

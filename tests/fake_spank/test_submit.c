@@ -29,7 +29,7 @@ struct row {
 	int components, listed;
 	spank_context_t context; /* S_CTX_ERROR: srun */
 	uint32_t step;
-	bool refused;
+	bool refused, async;
 	spank_item_t no_item;
 	bool has_no_item;
 };
@@ -40,6 +40,9 @@ struct row {
 #define NOTHING .launch = NOT_STARTED, .log = ""
 #define REFUSED(text) .refused = true, .launch = "", .log = "error: nccl-autoconf: " text
 #define FAILS(text) .launch = NOT_STARTED, .log = "error: nccl-autoconf: " text AS_WITHOUT
+
+#define ASYNC .async = true, .launch = ""
+#define LEFT "info: nccl-autoconf: a step that srun does not wait for is left as it is\n"
 
 static char long_list[1100] = "trainer=";
 static char long_env[70000] = "NCCL_AUTOCONF=save=x";
@@ -88,6 +91,18 @@ static const struct row rows[] = {
 	{"het step, site default", SITE(2, 2), NOTHING, .components = 2,
 	 .env = {"SLURM_JOB_GPUS=0"}},
 	{"het step, off", .option = "off", .nnodes = 1, .ntasks = 1, NOTHING, .components = 2},
+
+	/* srun ends without a step of its own */
+	{"--async, asked", ASKED(2, 2), ASYNC, .log = LEFT, CMDLINE("-N2\0--async\0a")},
+	{"--async, asked, listed twice", ASKED(2, 2), ASYNC, .log = LEFT, .listed = 2,
+	 CMDLINE("--async\0a")},
+	{"--async, site default", SITE(2, 2), ASYNC, .log = "", CMDLINE("--async\0a"),
+	 .env = {"SLURM_JOB_GPUS=0"}},
+	{"--async, off", .option = "off", ASYNC, .log = "", CMDLINE("--async\0a")},
+	{"--async, a bad word", .option = "chekc", .async = true, REFUSED("*chekc*\n"),
+	 CMDLINE("--async\0a")},
+	{"no step", ASKED(2, 2), ASYNC, .log = "", CMDLINE("-N2\0a")},
+	{"the program's own --async", ASKED(2, 2), STARTS, CMDLINE("a\0--async")},
 
 	/* plugstack.conf names the plugin twice: everything comes twice, once is enough */
 	{"listed twice", ASKED(2, 2), STARTS, .listed = 2},
@@ -171,6 +186,7 @@ static void script(const struct row *r, const char *helper)
 	host->step = r->step;
 	host->components = r->components ? r->components : 1;
 	host->listed = r->listed ? r->listed : 1;
+	host->async = r->async;
 	host->no_item = r->no_item;
 	host->has_no_item = r->has_no_item;
 }

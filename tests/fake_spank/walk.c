@@ -59,7 +59,8 @@ static void call(const char *name, enum host_phase phase)
 
 static void unload(int fds_before)
 {
-	call("slurm_spank_exit", PHASE_NONE);
+	if (!host->async)
+		call("slurm_spank_exit", PHASE_NONE);
 	dlclose(plugin);
 	host->left_fds = count_fds() - fds_before;
 	while (waitpid(-1, NULL, WNOHANG) >= 0)
@@ -109,7 +110,7 @@ static void walk_local(int fds)
 		return;
 	for (i = 0; i < host->components; i++)
 		call("slurm_spank_init_post_opt", PHASE_OPTIONS);
-	if (host->context != S_CTX_LOCAL)
+	if (host->context != S_CTX_LOCAL || host->async)
 		return;
 	call("slurm_spank_local_user_init", PHASE_STEP);
 	host->new_fds = count_fds() - fds;

@@ -5,6 +5,7 @@
 # them ("bookworm trixie sid"); the tests of plugin.bats run on a suite with LAB_SUITE=SUITE.
 #
 # shellcheck disable=SC2016 # what is in single quotes is expanded inside the lab
+# shellcheck disable=SC2030,SC2031 # each test has its own output
 # shellcheck disable=SC2154 # bats sets stderr
 
 bats_require_minimum_version 1.5.0
@@ -138,6 +139,33 @@ count() {
 		[[ $stderr == *"srun: plugin_load_from_file: Incompatible Slurm plugin "*"/spank_nccl_autoconf.so version (21.08.4)"* ]]
 		[[ $stderr == *"srun: unrecognized option '--nccl-autoconf'"* ]]
 		[[ $suite == sid || $stderr == *"srun: error: spank: "*"/spank_nccl_autoconf.so: Incompatible plugin version"* ]]
+	done
+}
+
+# hands_over SALLOC-OPTIONS SRUN STDERR: an asynchronous step of two tasks started by SRUN, which has nothing of ours
+hands_over() {
+	# The step waits in stepmgr, which is an extern step.
+	in_lab --split --gpus=1 --slurm-conf=SlurmctldParameters=enable_stepmgr --slurm-conf=PrologFlags=Contain "
+		export LAB_ENV='env | grep -E \"^(NCCL|MASTER|RANK|SLURM_NCCL)\"; echo ran'
+		salloc -Q $1 -N2 bash -c '$2 bash -c \"\$LAB_ENV\" && swait --timeout=20; pgrep -cx nccl-autoconf'
+		cat out.*"
+	[[ $stderr == "$3" ]]
+	count 2 ran
+	count 1 0
+	[[ $output != *=* ]]
+}
+
+@test "srun --async hands its step over: nothing, and a line says so if asked for" {
+	local left="nccl-autoconf: a step that srun does not wait for is left as it is"
+	for suite in $SUITES; do
+		if [[ $suite != sid ]]; then
+			in_lab --split 'srun --nccl-autoconf --async -N2 true'
+			[[ $stderr == *"unrecognized option '--async'"* && $stderr != *nccl-autoconf* ]]
+			continue
+		fi
+		hands_over "" "srun --async --nccl-autoconf -o out.%t" "srun: $left"
+		hands_over "" "nccl-autoconf srun --async -o out.%t --" "$left"
+		LAB_PLUGSTACK_ARGS=default=on hands_over --gpus-per-node=1 "srun --async -o out.%t" ""
 	done
 }
 
