@@ -5,11 +5,16 @@
 #include <grp.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <nca/spawn.h>
+
+/* Links that lead to one another, from the helper's path to the program: as many as a packager may
+ * need, and each takes a page of the stack. */
+#define LINKS_MAX 8
 
 static int move_fds(const struct nca_spawn *s)
 {
@@ -119,38 +124,81 @@ void nca_spawn_exec(const struct nca_spawn *s)
 	execve(s->path, argv, envp);
 }
 
-static int check_one(const char *path, bool is_program, struct nca_error *err)
+/* Whoever can change what stands there, or a directory or a link on the way to it, chooses what is
+ * run. */
+static int check_one(const char *path, const struct stat *st, struct nca_error *err)
 {
-	struct stat st;
-
-	if (stat(path, &st) < 0)
-		return nca_fail(err, -errno, "helper %s: %m", path);
-	if (st.st_uid != 0 && st.st_uid != getuid())
+	if (st->st_uid != 0 && st->st_uid != getuid())
 		return nca_fail(err, -EACCES,
 				"helper %s: its owner is neither root nor the Slurm user", path);
-	if (st.st_mode & (S_IWGRP | S_IWOTH) && (is_program || !(st.st_mode & S_ISVTX)))
+	if (!S_ISLNK(st->st_mode) && st->st_mode & (S_IWGRP | S_IWOTH) &&
+	    !(S_ISDIR(st->st_mode) && st->st_mode & S_ISVTX))
 		return nca_fail(err, -EACCES, "helper %s: others can write it", path);
-	if (is_program && (!S_ISREG(st.st_mode) || !(st.st_mode & S_IXOTH)))
-		return nca_fail(err, -EACCES, "helper %s: not a program that every user may run",
-				path);
 	return 0;
+}
+
+/* A path below the directory at, which is free of links, as at is when this returns. */
+static int walk(char at[PATH_MAX], const char *path, int links, struct nca_error *err);
+
+static int step(char at[PATH_MAX], const char *name, size_t n, int links, struct nca_error *err)
+{
+	size_t len = strlen(at);
+	char target[PATH_MAX];
+	struct stat st;
+	ssize_t got;
+	int rc;
+
+	if (n == 1 && name[0] == '.')
+		return 0;
+	if (n == 2 && name[0] == '.' && name[1] == '.') {
+		at[len ? strrchr(at, '/') - at : 0] = '\0';
+		return 0;
+	}
+	if (snprintf(at + len, PATH_MAX - len, "/%.*s", (int)n, name) >= (int)(PATH_MAX - len))
+		return nca_fail(err, -ENAMETOOLONG, "helper %.40s...: too long a path", at);
+	if (lstat(at, &st) < 0)
+		return nca_fail(err, -errno, "helper %s: %m", at);
+	rc = check_one(at, &st, err);
+	if (rc || !S_ISLNK(st.st_mode))
+		return rc;
+	got = readlink(at, target, sizeof(target) - 1);
+	if (got < 0 || links == LINKS_MAX)
+		return nca_fail(err, -ELOOP, "helper %s: a link that leads nowhere", at);
+	target[got] = '\0';
+	at[len] = '\0';
+	return walk(at, target, links + 1, err);
+}
+
+static int walk(char at[PATH_MAX], const char *path, int links, struct nca_error *err)
+{
+	int rc = 0;
+	size_t n;
+
+	if (path[0] == '/')
+		at[0] = '\0';
+	for (; !rc && *(path += strspn(path, "/")); path += n) {
+		n = strcspn(path, "/");
+		rc = step(at, path, n, links, err);
+	}
+	return rc;
 }
 
 int nca_spawn_check(const char *path, struct nca_error *err)
 {
-	char buf[PATH_MAX];
-	size_t len = strlen(path), i;
-	int rc = 0;
+	char at[PATH_MAX] = "";
+	struct stat st;
+	int rc;
 
-	if (path[0] != '/' || len >= sizeof(buf))
+	if (path[0] != '/')
 		return nca_fail(err, -EINVAL, "helper %s: not an absolute path", path);
-	memcpy(buf, path, len + 1);
-	for (i = 1; !rc && i < len; i++) {
-		if (buf[i] != '/')
-			continue;
-		buf[i] = '\0';
-		rc = check_one(buf, false, err);
-		buf[i] = '/';
-	}
-	return rc ? rc : check_one(path, true, err);
+	if (lstat("/", &st) < 0)
+		return nca_fail(err, -errno, "helper %s: %m", path);
+	rc = check_one("/", &st, err);
+	rc = rc ? rc : walk(at, path, 0, err);
+	if (rc)
+		return rc;
+	if (lstat(at, &st) < 0 || !S_ISREG(st.st_mode) || !(st.st_mode & S_IXOTH))
+		return nca_fail(err, -EACCES, "helper %s: not a program that every user may run",
+				at);
+	return 0;
 }

@@ -32,9 +32,10 @@ void nca_spawn_exec(const struct nca_spawn *s);
 int nca_spawn_drop(const struct nca_spawn *s);
 
 /*
- * May this program be run by slurmstepd? Absolute, owned by root or by us, and neither it nor a
- * directory above it can be changed by others (a sticky directory such as /tmp cannot be used to
- * replace it). -EACCES or -errno with the offending path.
+ * May this program be run by slurmstepd? Absolute, and neither it, nor a directory above it, nor a
+ * symbolic link on the way, nor where that leads can be changed by others than root and us: each
+ * belongs to one of the two and cannot be written by others (a sticky directory such as /tmp cannot
+ * be used to replace what is not one's own). -EACCES or -errno with the offending path.
  */
 int nca_spawn_check(const char *path, struct nca_error *err);
 
