@@ -184,8 +184,8 @@ write_config() {
 	END
 	for line in "${slurm_conf[@]}"; do
 		sed -i "/^${line%%=*}=/d" "$conf_dir/slurm.conf"
-		printf '%s\n' "$line" >>"$conf_dir/slurm.conf"
 	done
+	printf '%s\n' "${slurm_conf[@]}" >>"$conf_dir/slurm.conf"
 }
 
 # write_private_tmp: each job has its own /tmp

@@ -23,7 +23,7 @@ setup() {
 }
 
 # What the scripts in the lab use: seen, a program that prints what we may set; file NAME, waits for what a stand-in
-# makes; until_gone, waits for the end of the hub
+# makes; connected, until a node is with the hub; until_gone, until the hub has ended
 prelude='
 	cat >seen <<-\END
 		#!/bin/bash
@@ -34,6 +34,7 @@ prelude='
 	pause() { read -rt 0.05 <> <(:); }
 	file() { local i; for ((i = 0; i < 200; i++)); do [[ -e $1 ]] && return; pause; done; echo "no $1"; return 1; }
 	hub() { pgrep -r R,S,D,T -f "^(/bin/bash )?/[^ ]*/(nccl-autoconf|stand-in) hub\$"; }
+	connected() { local i; for ((i = 0; i < 200; i++)); do ss -Htnp state established | grep -q nccl-autoconf && return; pause; done; echo "no connection"; }
 	until_gone() { local i; for ((i = 0; i < 200; i++)); do hub >/dev/null || return 0; pause; done; echo "the hub stays"; }
 '
 
@@ -56,7 +57,7 @@ in_lab() {
 		status=\$?; echo \"seconds \$SECONDS\"
 		$left
 		exit \$status"
-	stderr=$(grep -vE '^srun: job [0-9]+ (queued and waiting|has been allocated)' <<<"$stderr" || :)
+	stderr=$(grep -vE '^srun: (job [0-9]+ (queued and waiting|has been allocated)|.*[Ss]tep creat(ion|ed) )' <<<"$stderr" || :)
 	! grep -E 'left behind|stays' <<<"$output" || show "something is left"
 }
 
@@ -266,19 +267,90 @@ os.execv(sys.argv[1], sys.argv[1:])" "$real" "$@"'
 
 @test "the hub is killed while it waits: one node says so" {
 	stand_in "$node2" ': >$home/waiting; until [[ -e $home/go ]]; do read -rt 0.05 <> <(:); done'
-	in_lab --split "$step"' & srun=$!; file waiting; kill -KILL $(hub); until_gone; : >go; wait $srun'
+	in_lab --split "$step"' & srun=$!; file waiting; connected; kill -KILL $(hub); until_gone; : >go; wait $srun'
 	unset_and_run 15
-	says '*nccl-autoconf: node1: srun'"'"'s side ended before it had decided; the tasks run as without us'
+	says '*nccl-autoconf: node1: @(srun'"'"'s side ended before it had decided|no hub at *); the tasks run as without us'
 }
 
-# While one node keeps the others waiting
+# prolog LINE...: an option for in_lab, whose script has LINE... run as root on node2 when it makes ~/root, until there
+# is ~/done; of_step there prints the processes of the node's slurmstepd, first the one that started the others
+prolog() {
+	printf '%s\n' '#!/bin/bash' '[[ $HOSTNAME == node2 ]] || exit 0' 'of_step() {
+			for p in $(pgrep -f "^slurmstepd: .*[.]0]"); do
+				[[ $(readlink /proc/$p/ns/uts) == "$(readlink /proc/self/ns/uts)" ]] && echo $p
+			done
+		}; export -f of_step' \
+		'read -r < <(exec setsid bash -c "echo; exec </dev/null >/dev/null 2>&1; cd /run/lab.*/home
+			until [[ -e root ]]; do read -rt 0.05 <> <(:); done' "${@//\$/\\$}" 'touch done")' >"$BATS_TEST_TMPDIR/prolog"
+	chmod 755 "$BATS_TEST_TMPDIR/prolog"
+	echo "--slurm-conf=Prolog=$BATS_TEST_TMPDIR/prolog"
+}
+
+# That srun waits for the node's output until somebody ends it is Slurm's own.
+@test "slurmstepd is killed while it waits: its task starts all the same, and nothing stays" {
+	stand_in "$node2" ': >$home/waiting; until [[ -e $home/go ]]; do read -rt 0.05 <> <(:); done'
+	in_lab --split --slurm-conf=KillWait=1 "$(prolog 'kill -KILL $(of_step | head -n 1)')" '
+		srun --nccl-autoconf=timeout=20 -N2 bash -c "env | grep -c =bond0 >set.\$SLURM_PROCID" & srun=$!
+		file waiting; : >root; file done; : >go; file set.0; file set.1; scancel 1; wait $srun; cat set.*'
+	(($(grep -cxE '[1-9]' <<<"$output") == 2)) || show "a task did not start, or without variables"
+	(($(sed -n 's/^seconds //p' <<<"$output") <= 20)) || show "too long"
+	(($(grep -c 'nccl-autoconf' <<<"$stderr") == 1)) || show "not one line"
+}
+
+@test "slurmstepd and all that it has started are killed while it waits: the other node is told" {
+	stand_in "$node2" ': >$home/waiting; while :; do read -rt 0.2 <> <(:); done'
+	in_lab --split --slurm-conf=KillWait=1 "$(prolog 'kill -KILL $(of_step)')" '
+		srun --nccl-autoconf=timeout=2 -N2 bash -c "env | grep -c =bond0 >set.\$SLURM_PROCID" & srun=$!
+		file waiting; : >root; file done; file set.0; scancel 1; wait $srun; cat set.*'
+	grep -qx 0 <<<"$output" || show "the other task did not start"
+	(($(sed -n 's/^seconds //p' <<<"$output") <= 20)) || show "too long"
+	[[ $stderr == "nccl-autoconf: warning not-agreed: 1 of 2 nodes reported within 2 s, not node2: "* ]] || show "not said"
+}
+
+# No hub can tell that node's task: it waits as long as it may.
+@test "the agent sleeps: all or nothing, and it is ended" {
+	stand_in "$node2" 'exec sleep 1000'
+	in_lab --split "${step/=20/=1}; "'status=$?; for i in {1..80}; do pgrep -fx "sleep 1000" || break; pause; done >asleep
+		! pgrep -fx "sleep 1000" || echo "the agent stays"; (exit $status)'
+	unset_and_run 40
+	not_agreed '1 of 2 nodes reported within 1 s, not node2: *'
+}
+
+@test "the hub sleeps: the nodes' own limit, and one node says so" {
+	stand_in "$hub" 'exec sleep 1000'
+	in_lab --split "${step/=20/=1}; "'status=$?; pkill -KILL -fx "sleep 1000"; (exit $status)'
+	unset_and_run 40
+	says '*nccl-autoconf: node1: no hub at *; the tasks run as without us'
+}
+
+# Slurm's own names for the nodes are in slurm.conf; nobody else knows them.
+@test "no name resolves, of a node or of srun's host: it takes none" {
+	printf '%s\n' '#!/bin/bash' ': >/etc/hosts' >"$BATS_TEST_TMPDIR/prolog"
+	chmod 755 "$BATS_TEST_TMPDIR/prolog"
+	in_lab --split --slurm-conf='SlurmctldHost=login(192.168.100.1)' --slurm-conf=Prolog="$BATS_TEST_TMPDIR/prolog" \
+		--slurm-conf='NodeName=node[1-2] NodeAddr=192.168.100.[11-12] CPUs=8 RealMemory=16000' '
+		salloc -Q -N2 bash -c "srun true; getent hosts login node1 node2 \$HOSTNAME && echo known; '"$step"'
+			nccl-autoconf srun --nccl-autoconf=quiet -N2 -- ./seen"'
+	! grep -q known <<<"$output" || show "a name is known"
+	(($(grep -cx 'MASTER_ADDR=10.10.0.11' <<<"$output") == 4 && $(grep -cx 'NCCL_SOCKET_IFNAME==bond0' <<<"$output") == 4)) ||
+		show "not set"
+	says 'nccl-autoconf: 2 nodes on bond0 *'
+}
+
+# waiting SCRIPT [SECONDS]: what ends the step while one node keeps the others waiting
 waiting() {
 	stand_in "$node2" ': >$home/waiting; while :; do read -rt 0.2 <> <(:); done'
 	in_lab --split "$step & srun=\$!; file waiting; $1; wait \$srun"'; until_gone; echo over'
 	grep -qx over <<<"$output"
 	! grep -q ran <<<"$output" || show "a task ran"
-	(($(sed -n 's/^seconds //p' <<<"$output") <= 20)) || show "too long"
+	(($(sed -n 's/^seconds //p' <<<"$output") <= ${2-20})) || show "too long"
 	! grep -qE '(^|error: )nccl-autoconf:' <<<"$stderr" || show "something is said"
+}
+
+# Slurm looks for jobs whose time is over every 30 seconds.
+@test "the time limit comes while it waits" {
+	step=${step/=20/=100} waiting 'scontrol update jobid=1 EndTime=now+1' 45
+	[[ $stderr == *"DUE TO TIME LIMIT"* ]]
 }
 
 @test "scancel while it waits" {

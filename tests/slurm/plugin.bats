@@ -21,7 +21,7 @@ setup() {
 in_lab() {
 	run --separate-stderr timeout 60 "$LAB" "${@:1:$#-1}" --plugin -- bash -c "cd; ${*: -1}"
 	# Where the step before has not quite ended
-	stderr=$(grep -vE '^srun: job [0-9]+ (queued and waiting|has been allocated)' <<<"$stderr" || :)
+	stderr=$(grep -vE '^srun: (job [0-9]+ (queued and waiting|has been allocated)|.*[Ss]tep creat(ion|ed) )' <<<"$stderr" || :)
 }
 
 # ours FILTER: a program that prints the variables we may set, sorted; for use in the lab

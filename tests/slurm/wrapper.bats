@@ -20,7 +20,7 @@ setup() {
 # in_lab [OPTION...] SCRIPT: bash in a lab; sets output, stderr, status
 in_lab() {
 	run --separate-stderr timeout 60 "$LAB" "${@:1:$#-1}" -- bash -c "cd; ${*: -1}"
-	stderr=$(grep -vE '^srun: job [0-9]+ (queued and waiting|has been allocated)' <<<"$stderr" || :)
+	stderr=$(grep -vE '^srun: (job [0-9]+ (queued and waiting|has been allocated)|.*[Ss]tep creat(ion|ed) )' <<<"$stderr" || :)
 }
 
 # The variables we may set, by rank, without what differs from step to step
