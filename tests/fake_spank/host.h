@@ -44,6 +44,8 @@ struct host {
 	bool has_no_item;
 	const uint16_t *port_range;
 	int speed; /* how much faster time runs: a deadline need not be waited for */
+	int jumps; /* days by which the time of day is set ahead whenever it is read; negative: back
+		    */
 	pid_t hub; /* a child of the test, 0 none, which ends when its listener is shut down */
 	int listener;
 	const char *gate; /* a FIFO that is opened once all tasks wait */

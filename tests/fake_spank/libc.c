@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <time.h>
 
 #include "host.h"
@@ -25,15 +26,46 @@ static syscall_fn real(void)
 	return fn;
 }
 
+/* The time of day; other clocks cannot be set. */
+static void jump(struct timespec *t)
+{
+	static atomic_int looks;
+
+	if (host && host->jumps)
+		t->tv_sec += host->jumps * 86400L * (atomic_fetch_add(&looks, 1) + 1);
+}
+
 int clock_gettime(clockid_t id, struct timespec *t)
 {
 	int rc = (int)real()(SYS_clock_gettime, (long)id, t);
 	int64_t ns;
 
+	if (!rc && (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE))
+		jump(t);
 	if (rc || id != CLOCK_MONOTONIC || !host || host->speed <= 1)
 		return rc;
 	ns = (t->tv_sec * INT64_C(1000000000) + t->tv_nsec) * host->speed;
 	*t = (struct timespec){ns / 1000000000, ns % 1000000000};
+	return 0;
+}
+
+time_t time(time_t *ret)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	if (ret)
+		*ret = t.tv_sec;
+	return t.tv_sec;
+}
+
+int gettimeofday(struct timeval *restrict ret, void *restrict zone)
+{
+	struct timespec t;
+
+	(void)zone;
+	clock_gettime(CLOCK_REALTIME, &t);
+	*ret = (struct timeval){t.tv_sec, t.tv_nsec / 1000};
 	return 0;
 }
 

@@ -30,6 +30,7 @@ void node_script(const struct row *r, const char *env[16])
 	host->ntasks = r->ntasks ? r->ntasks : 2;
 	host->listed = r->listed ? r->listed : 1;
 	host->speed = r->speed;
+	host->jumps = r->jumps;
 	host->contained = r->contained;
 	host->no_item = r->no_item;
 	host->has_no_item = r->has_no_item;

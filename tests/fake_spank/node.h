@@ -32,7 +32,7 @@ struct row {
 	const char *env[4];
 	uint32_t step, nodeid, ntasks;
 	int status; /* exit status of the tasks */
-	int listed, speed;
+	int listed, speed, jumps;
 	bool contained, lingers;
 	const char *words[2];
 	spank_item_t no_item;
