@@ -19,6 +19,8 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
 
 #include <nca/util.h>
 
@@ -121,6 +123,35 @@ ssize_t send(int fd, const void *buf, size_t n, int flags)
 	if (fails("send"))
 		return -1;
 	return NEXT(send)(fd, buf, fails("send_short") && n > 1 ? n / 2 : n, flags);
+}
+
+/* The clock is set a day ahead for a moment: no failure, unless a deadline goes by the time of day.
+ */
+int clock_gettime(clockid_t id, struct timespec *t)
+{
+	int rc = NEXT(clock_gettime)(id, t);
+
+	if (id == CLOCK_REALTIME && fails("clock_set"))
+		t->tv_sec += 86400;
+	return rc;
+}
+
+time_t time(time_t *ret)
+{
+	time_t t = NEXT(time)(NULL) + (fails("clock_set") ? 86400 : 0);
+
+	if (ret)
+		*ret = t;
+	return t;
+}
+
+int gettimeofday(struct timeval *restrict t, void *restrict zone)
+{
+	int rc = NEXT(gettimeofday)(t, zone);
+
+	if (fails("clock_set"))
+		t->tv_sec += 86400;
+	return rc;
 }
 
 static mode_t mode_of(int flags, va_list ap)
