@@ -252,7 +252,15 @@ interactive='slurm_conf LaunchParameters=use_interactive_step
 	has 0:ran "started 0"
 	lacks "$anything"
 	silent
+	in_lab --gpus=2 'srun --nccl-autoconf -N1 -n1 --gpus-per-node=1 ./vars'
+	has 0:ran
+	lacks "$anything"
+	silent
 	in_lab 'srun --nccl-autoconf=layout=task -N1 -n1 ./vars'
+	has_rendezvous 1 0
+	lacks IFNAME
+	silent
+	in_lab --gpus=2 'srun --nccl-autoconf=trainer=torchrun -N1 -n1 --gpus-per-node=1 ./vars'
 	has_rendezvous 1 0
 	lacks IFNAME
 	silent
@@ -324,12 +332,18 @@ interactive='slurm_conf LaunchParameters=use_interactive_step
 		batch job; cat out'
 	has 0:ran 1:ran 2:ran
 	lacks "$anything"
+	by_site -n 3 --gpus=1 '
+		printf "%s\n" "#!/bin/bash" "#SBATCH -N3 --gpus-per-node=1 -o out" \
+			"mpirun -np 3 --map-by node bash -c \"SLURM_PROCID=\\\$OMPI_COMM_WORLD_RANK ./vars\"" >job
+		batch job; cat out'
+	has 0:ran 1:ran 2:ran
+	lacks "$anything" nccl-autoconf:
 }
 
 # daemons SRUN_OPTIONS NODES PROGRAM: a batch script of three nodes in which PROGRAM is started on NODES of them
 daemons() {
-	in_lab -n 3 --split "cp vars $3
-		printf '%s\n' '#!/bin/bash' '#SBATCH -N3' '#SBATCH -o out' 'srun $1 -N$2 ./$3' >job
+	in_lab -n 3 --split --gpus=1 "cp vars $3
+		printf '%s\n' '#!/bin/bash' '#SBATCH -N3 --gpus-per-node=1 -o out' 'srun $1 -N$2 ./$3' >job
 		batch job; cat out"
 }
 
@@ -343,6 +357,12 @@ daemons() {
 	daemons --nccl-autoconf 2 prted
 	has 0:ran 1:ran "srun: nccl-autoconf: a program that mpirun starts here and on other nodes is left as it is"
 	lacks "$anything"
+	LAB_PLUGSTACK_ARGS='default=on all' daemons "" 3 prted
+	has_network 0 1 2
+	lacks "$rendezvous" nccl-autoconf
+	LAB_PLUGSTACK_ARGS=default=on daemons "" 2 orted
+	has 0:ran 1:ran
+	lacks "$anything" nccl-autoconf
 }
 
 @test "srun --external-launcher: the network only" {
@@ -401,10 +421,10 @@ daemons() {
 	says "$agreed"
 }
 
-@test "requeue: the second run is as the first" {
-	in_lab --split '
-		printf "%s\n" "#!/bin/bash" "#SBATCH --nccl-autoconf" "#SBATCH -N2" "#SBATCH --requeue" "#SBATCH -o out" \
-			"#SBATCH --open-mode=append" "srun ./vars" "echo run=\$SLURM_RESTART_COUNT" \
+# requeued SBATCH-OPTION: a job of two nodes that is put back once, and what its two runs have printed
+requeued() {
+	in_lab --split --gpus=1 '
+		printf "%s\n" "#!/bin/bash" "#SBATCH '"$1"' -N2 --requeue -o out --open-mode=append" "srun ./vars" "echo run=\$SLURM_RESTART_COUNT" \
 			"[[ \$SLURM_RESTART_COUNT ]] || scontrol requeue \$SLURM_JOB_ID" >job
 		sbatch job >submitted
 		# A job that is put back waits for two minutes, unless it is told not to: not before it waits, and not so
@@ -420,7 +440,14 @@ daemons() {
 		cat out'
 	has run= run=1
 	has_network 0 1
+	(($(grep -cx '1:NCCL_SOCKET_IFNAME==bond0' <<<"$output") == 2))
+}
+
+@test "requeue: the second run is as the first" {
+	requeued --nccl-autoconf
 	(($(grep -cx '1:RANK=1' <<<"$output") == 2 && $(grep -c 'nccl-autoconf: 2 nodes on bond0' <<<"$output") == 2))
+	LAB_PLUGSTACK_ARGS=default=on requeued --gpus-per-node=1
+	lacks "$rendezvous" nccl-autoconf:
 }
 
 @test "nested srun: its own rendezvous, not the outer step's; nothing of that where it says off" {
@@ -443,6 +470,36 @@ daemons() {
 	has_network 0 1
 	has_rendezvous 2 0 1
 	says "$agreed"
+}
+
+@test "by site default, whatever starts it: the network, silently, and nothing of an outer step where it says off" {
+	by_site -n 4 --split --gpus=1 '
+		cat >inside <<-\END
+			#!/bin/bash
+			as() { sed "s/^/$1./"; }; export -f as
+			srun ./vars | as salloc
+			srun --overlap ./vars | as one &
+			srun --overlap ./vars | as two
+			wait
+			echo "0-1 ./vars" >programs
+			srun --multi-prog programs | as multi
+			srun --mpi=pmi2 ./vars | as pmi2
+			srun --external-launcher ./vars 2>&1 | as external
+			srun bash -c "((SLURM_PROCID)) || { srun --overlap ./vars | as nested; srun --overlap --nccl-autoconf=off ./vars | as off; }"
+		END
+		printf "%s\n" "#!/bin/bash" "#SBATCH -N2 --gpus-per-node=1 -a 0-1 -o out-%a" "srun ./vars" >job
+		chmod +x inside; salloc -Q -N2 --gpus-per-node=1 ./inside
+		salloc -Q -N2 --gpus-per-node=1 : -N2 --gpus-per-node=1 bash -c "srun --het-group=1 ./vars | sed s/^/het./"
+		batch job; sed "s/^/array0./" out-0; sed "s/^/array1./" out-1'
+	local row
+	for row in salloc one two multi pmi2 nested het array0 array1; do
+		has_network $row.0 $row.1
+	done
+	# Before 23.11 srun refuses it.
+	! grep -q '^external.*:ran' <<<"$output" || has_network external.0 external.1
+	has off.0:ran off.1:ran
+	lacks '^off.*=' "$rendezvous" nccl-autoconf:
+	silent
 }
 
 # A plugstack.conf that loads nothing of ours by itself, but what each host has in its own /dev/shm
@@ -486,6 +543,11 @@ with_own_plugstack() {
 	has_rendezvous 2 0 1
 	grep -q '^nccl-autoconf: 2 nodes on bond0' <<<"$stderr"
 	(($(grep -c 'nccl-autoconf: 2 nodes' <<<"$stderr") == 1))
+	with_own_plugstack --split --gpus=1 'plugin+=" default=on"; echo "$plugin" >/dev/shm/ours.conf; on node1 "$plugin"; on node2 "$plugin"
+		srun -N2 --gpus-per-node=1 ./vars'
+	has_network 0 1
+	lacks "$rendezvous"
+	silent
 }
 
 @test "a node without the plugin: nothing on any node, within the limit, and the line names it" {
@@ -505,6 +567,9 @@ with_own_plugstack() {
 	with_own_plugstack --split 'echo "$plugin" >/dev/shm/ours.conf; srun --nccl-autoconf=timeout=1 -N2 ./vars'
 	has 0:ran 1:ran
 	lacks '^[0-9]:(NCCL_|GLOO_|TP_)' "$rendezvous"
+	with_own_plugstack --split --gpus=1 'echo "$plugin default=on" >/dev/shm/ours.conf; srun -N2 --gpus-per-node=1 ./vars'
+	has 0:ran 1:ran
+	lacks '^[0-9]:(NCCL_|GLOO_|TP_)' "$rendezvous"
 }
 
 @test "another version on one node: nothing on any node, and a line that says so" {
@@ -516,21 +581,31 @@ with_own_plugstack() {
 	has 0:ran 1:ran "after 1"
 	lacks "$anything"
 	says 'nccl-autoconf: warning not-agreed: *version 2 of the protocol*; nothing is set on any node, *'
+	with_own_plugstack --split --gpus=1 'echo "$plugin default=on" >/dev/shm/ours.conf; on node1 "$plugin"; on node2 "$plugin helper='"$BATS_FILE_TMPDIR/newer"'"
+		srun -N2 --gpus-per-node=1 ./vars'
+	has 0:ran 1:ran
+	lacks "$anything"
+	says 'nccl-autoconf: warning not-agreed: *version 2 of the protocol*; nothing is set on any node, *'
 }
+
+# A range with as many ports as srun itself needs: one more is refused, not taken from it
+narrow='
+	for n in 3 4 5 6 7 8; do
+		base=$((62000 + 20 * n))
+		slurm_conf SrunPortRange=$base-$((base + n - 1))
+		timeout 20 srun -N2 true 2>/dev/null && break
+	done
+	base=$((base + 1000)); slurm_conf SrunPortRange=$base-$((base + n - 1))'
 
 @test "SrunPortRange: the hub lies in it, and where srun needs all of it, the step runs and one line says why" {
 	in_lab 'slurm_conf SrunPortRange=62000-62019
 		srun --nccl-autoconf -N2 bash -c "./vars; ss -Htln sport = :62000 >&2"'
 	has_rendezvous 2 0 1
-	in_lab '
-		# As many as srun itself needs: one more is refused, not taken from it.
-		for n in 3 4 5 6 7 8; do
-			base=$((62000 + 20 * n))
-			slurm_conf SrunPortRange=$base-$((base + n - 1))
-			timeout 20 srun -N2 true 2>/dev/null && break
-		done
-		base=$((base + 1000)); slurm_conf SrunPortRange=$base-$((base + n - 1))
-		srun --nccl-autoconf -N2 ./vars'
+	in_lab "$narrow; srun --nccl-autoconf -N2 ./vars"
+	has 0:ran 1:ran
+	lacks "$anything"
+	says 'srun: error: nccl-autoconf: SrunPortRange * has no free port to spare; the step runs as without --nccl-autoconf'
+	by_site --gpus=1 "$narrow; srun -N2 --gpus-per-node=1 ./vars"
 	has 0:ran 1:ran
 	lacks "$anything"
 	says 'srun: error: nccl-autoconf: SrunPortRange * has no free port to spare; the step runs as without --nccl-autoconf'
