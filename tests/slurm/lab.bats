@@ -87,7 +87,7 @@ write_connect() {
 }
 
 @test "srun, sbatch --wait and GPUs" {
-	run -0 "$LAB" --no-plugin --gpus=2 -- bash -ec '
+	run -0 --separate-stderr "$LAB" --no-plugin --gpus=2 -- bash -ec '
 		srun -N2 hostname | sort
 		srun -N1 --gpus-per-node=2 sh -c "echo gpus \$CUDA_VISIBLE_DEVICES"
 		cd; printf "#!/bin/sh\nsrun hostname\n" >job

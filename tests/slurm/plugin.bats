@@ -19,7 +19,7 @@ setup() {
 
 # in_lab [OPTION...] SCRIPT: bash in a lab with the plugin; sets output, stderr, status
 in_lab() {
-	run --separate-stderr timeout 60 "$LAB" "${@:1:$#-1}" --plugin -- bash -c "cd; ${*: -1}"
+	run --separate-stderr timeout 150 "$LAB" "${@:1:$#-1}" --plugin -- bash -c "cd; ${*: -1}"
 	# Where the step before has not quite ended
 	stderr=$(grep -vE '^srun: (job [0-9]+ (queued and waiting|has been allocated)|.*[Ss]tep creat(ion|ed) )' <<<"$stderr" || :)
 }
@@ -246,6 +246,6 @@ lacks() {
 
 @test "exit status and signals are the program's, and no process of ours stays" {
 	in_lab --split 'srun --nccl-autoconf=quiet -N2 bash -c "exit 7"; echo "exit $?"
-		for i in {1..40}; do left=$(pgrep -r R,S,D,T -l nccl-autoconf) || break; read -rt 0.05 <> <(:); done; echo "left: $left"'
+		for i in {1..200}; do left=$(pgrep -r R,S,D,T -l nccl-autoconf) || break; read -rt 0.05 <> <(:); done; echo "left: $left"'
 	has "exit 7" "left: "
 }

@@ -56,16 +56,16 @@ prelude='
 	}
 '
 
-# Says what a step has left when it has had two seconds to end, also in the directories that are meant for it
+# Says what a step has left when it has had time to end, also in the directories that are meant for it
 left='
-	for i in {1..40}; do left=$(pgrep -r R,S,D,T -l nccl-autoconf; pgrep -r R,S,D,T -l slurmstepd); [[ $left ]] || break; read -rt 0.05 <> <(:); done
+	for i in {1..200}; do left=$(pgrep -r R,S,D,T -l nccl-autoconf; pgrep -r R,S,D,T -l slurmstepd); [[ $left ]] || break; read -rt 0.05 <> <(:); done
 	echo -n "$left" $(ls -A "$TMPDIR" /dev/shm | grep -v ":$") >left
 	[[ ! -s left ]] || echo "left behind: $(<left)"
 '
 
 # in_lab [OPTION...] SCRIPT: bash in a lab with the plugin; sets output, stderr, status
 in_lab() {
-	run --separate-stderr timeout 60 "$LAB" "${@:1:$#-1}" --plugin -- bash -c "cd; $prelude
+	run --separate-stderr timeout 150 "$LAB" "${@:1:$#-1}" --plugin -- bash -c "cd; $prelude
 		${*: -1}
 		status=\$?
 		$left
@@ -429,7 +429,7 @@ requeued() {
 		sbatch job >submitted
 		# A job that is put back waits for two minutes, unless it is told not to: not before it waits, and not so
 		# often that the scheduler never gets to it.
-		for ((i = told = 0; i < 400; i++)); do
+		for ((i = told = 0; i < 900; i++)); do
 			grep -qx run=1 out 2>/dev/null && break
 			if ((i >= told)) && [[ $(squeue -h -j 1 -o %T:%r) == PENDING:BeginTime ]]; then
 				scontrol update jobid=1 StartTime=now
@@ -520,7 +520,7 @@ with_own_plugstack() {
 	install -m 644 "$so" "$BATS_FILE_TMPDIR/ours.so"
 	printf '#include <slurm/spank.h>\nint slurm_spank_exit(spank_t s, int c, char **v) { (void)s; (void)c; (void)v; return 0; }\nSPANK_PLUGIN(nothing, 1)\n' |
 		cc -isystem "$include" -shared -fPIC -x c -o "$BATS_FILE_TMPDIR/nothing.so" - || skip "needs a compiler and Slurm's headers"
-	LAB_PLUGSTACK_ARGS=$by_host run --separate-stderr timeout 60 "$LAB" "${@:1:$#-1}" --plugin="$BATS_FILE_TMPDIR/nothing.so" -- bash -c "cd; $prelude
+	LAB_PLUGSTACK_ARGS=$by_host run --separate-stderr timeout 150 "$LAB" "${@:1:$#-1}" --plugin="$BATS_FILE_TMPDIR/nothing.so" -- bash -c "cd; $prelude
 		plugin=\"optional $BATS_FILE_TMPDIR/ours.so helper=\$LAB_DIR/bin/nccl-autoconf\"
 		on() { srun -w \"\$1\" bash -c 'echo \"\$0\" >/dev/shm/ours.conf' \"\$2\"; }
 		${*: -1}

@@ -19,7 +19,7 @@ setup() {
 
 # in_lab [OPTION...] SCRIPT: bash in a lab; sets output, stderr, status
 in_lab() {
-	run --separate-stderr timeout 60 "$LAB" "${@:1:$#-1}" -- bash -c "cd; ${*: -1}"
+	run --separate-stderr timeout 150 "$LAB" "${@:1:$#-1}" -- bash -c "cd; ${*: -1}"
 	stderr=$(grep -vE '^srun: (job [0-9]+ (queued and waiting|has been allocated)|.*[Ss]tep creat(ion|ed) )' <<<"$stderr" || :)
 }
 
@@ -27,7 +27,7 @@ in_lab() {
 ours='env | grep -E "^(NCCL_|GLOO_|TP_|NVSHMEM_|MASTER_ADDR|RANK=|LOCAL_RANK=|WORLD_SIZE=|LOCAL_WORLD_SIZE=|PET_[^=]*[^T]=|NNODES=|NODE_RANK=|NPROC_PER_NODE=|SLURM_NCCL)" | sed "s/^/$SLURM_PROCID:/"'
 
 # Prints the processes of ours that do not end on their own soon after srun; zombies are the lab's to reap
-gone='for i in {1..40}; do left=$(pgrep -r R,S,D,T -l nccl-autoconf) || break; read -rt 0.05 <> <(:); done; echo -n "$left"'
+gone='for i in {1..200}; do left=$(pgrep -r R,S,D,T -l nccl-autoconf) || break; read -rt 0.05 <> <(:); done; echo -n "$left"'
 
 # same OPTION SRUN_OPTIONS: plugin and wrapper, asked alike, give the same
 same() {

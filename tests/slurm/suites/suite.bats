@@ -35,7 +35,7 @@ setup() {
 # in_lab [OPTION...] SCRIPT: bash in a lab of $suite with the plugin; sets output, stderr, status
 in_lab() {
 	echo "suite $suite"
-	run --separate-stderr timeout 60 "$LAB" --plugin --suite="$suite" "${@:1:$#-1}" -- bash -c "cd; $batch; ${*: -1}"
+	run --separate-stderr timeout 150 "$LAB" --plugin --suite="$suite" "${@:1:$#-1}" -- bash -c "cd; $batch; ${*: -1}"
 	printf '%s\n' "$output" "$stderr"
 }
 
@@ -112,8 +112,8 @@ count() {
 		in_lab '
 			srun --nccl-autoconf=quiet -N2 bash -c "touch \$HOME/\$SLURM_PROCID; exec sleep 1000" &
 			until [[ -e 0 && -e 1 ]]; do sleep 0.05; done
-			SECONDS=0; scancel --state=running 1; wait $!; ((SECONDS < 4)) && echo "soon"
-			for i in {1..40}; do pgrep -x nccl-autoconf >/dev/null || break; sleep 0.05; done; pgrep -cx nccl-autoconf
+			SECONDS=0; scancel --state=running 1; wait $!; ((SECONDS < 30)) && echo "soon"
+			for i in {1..200}; do pgrep -x nccl-autoconf >/dev/null || break; sleep 0.05; done; pgrep -cx nccl-autoconf
 			sinfo --noheader --format=%T | sort -u'
 		count 1 soon
 		count 1 0
@@ -131,6 +131,7 @@ count() {
 		"$PLUGIN_SH" "$include" "$plugin"
 
 		in_lab --plugin="$plugin" 'srun -N2 echo ran; echo "exit $?"; srun --nccl-autoconf -N2 true; echo "exit $?"
+			for i in {1..100}; do [[ $(sinfo --noheader --format=%T) != idle ]] || break; sleep 0.1; done
 			sinfo --noheader --format="state %T"'
 		count 2 ran
 		count 1 "exit 0"
