@@ -261,7 +261,7 @@ interactive='slurm_conf LaunchParameters=use_interactive_step
 	lacks IFNAME
 	silent
 	in_lab --gpus=2 'srun --nccl-autoconf=trainer=torchrun -N1 -n1 --gpus-per-node=1 ./vars'
-	has_rendezvous 1 0
+	has 0:ran 0:PET_NNODES=1 0:PET_NPROC_PER_NODE=1
 	lacks IFNAME
 	silent
 	by_site --gpus=2 'srun -N1 --gpus-per-node=1 bash -c "./vars; ./started"'
