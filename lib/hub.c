@@ -61,6 +61,7 @@ void nca_hub_close(struct nca_hub *hub)
 		close(hub->epoll);
 	nca_pool_free(hub->pool);
 	free(hub->nodes);
+	free(hub->found);
 	free(hub);
 }
 
@@ -194,15 +195,25 @@ int nca_hub_ask(struct nca_hub *hub, uint32_t type, char *const *payloads, uint3
 	return rc == -ETIMEDOUT ? name_silent(hub, payloads, err) : rc;
 }
 
-/* 0: srun has ended. */
+/* 0: srun has ended; 1: a node has found something. */
 static int wait_end(struct nca_hub *hub, int timeout_ms, struct nca_error *err)
 {
 	int rc = 0;
 
 	hub->deadline = timeout_ms < 0 ? 0 : nca_clock_ms() + timeout_ms;
-	while (!hub->ended && rc != -ETIMEDOUT && rc != -EHOSTDOWN)
+	while (!hub->ended && !hub->found && rc != -ETIMEDOUT && rc != -EHOSTDOWN)
 		rc = step(hub, err);
+	if (hub->found)
+		return 1;
 	return hub->ended ? 0 : rc;
+}
+
+char *nca_hub_found(struct nca_hub *hub)
+{
+	char *found = hub->found;
+
+	hub->found = NULL;
+	return found;
 }
 
 int nca_hub_dismiss(struct nca_hub *hub, const char *part, int timeout_ms, struct nca_error *err)

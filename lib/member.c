@@ -113,6 +113,15 @@ int nca_member_dismiss(struct nca_hub *hub, struct nca_member *m)
 	return rc ? rc : nca_member_flush(hub, m);
 }
 
+/* Other nodes may still owe their DONE: it is kept. A warning that there is no memory for is not
+ * worth the step. */
+static int on_found(struct nca_hub *hub, const struct nca_frame *f)
+{
+	free(hub->found);
+	hub->found = strndup(f->payload, f->len);
+	return 0;
+}
+
 static int on_frame(struct nca_hub *hub, struct nca_member *m, const struct nca_frame *f,
 		    struct nca_error *err)
 {
@@ -124,6 +133,8 @@ static int on_frame(struct nca_hub *hub, struct nca_member *m, const struct nca_
 		return on_hello(hub, m, f, err);
 	if (m->hello && !m->report && f->type == NCA_MSG_REPORT)
 		return on_report(hub, m, f, err);
+	if (m->report && f->type == NCA_MSG_FOUND)
+		return on_found(hub, f);
 	if (!m->report || f->type != hub->awaited || m->answer)
 		return nca_fail(err, -EPROTO, "a message of type %u was not asked for", f->type);
 	m->answer = strndup(f->payload, f->len);

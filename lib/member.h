@@ -31,6 +31,7 @@ struct nca_hub {
 	const char *excuse; /* NULL: none is believed */
 	bool dismissed;	    /* all that come are only told so */
 	const char *part;   /* what they are to publish, NULL: nothing */
+	char *found;	    /* what a node has found, NULL: nothing */
 };
 
 /* Room for so many nodes, all awaited. -ENOMEM. */

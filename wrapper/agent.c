@@ -145,6 +145,13 @@ int nca_agent_confirm(struct nca_agent *a, struct nca_error *err)
 	return answer(a, NCA_MSG_DONE, NULL, NULL, 0, err);
 }
 
+int nca_agent_found(struct nca_agent *a, const char *text)
+{
+	int rc = nca_channel_send(&a->ch, NCA_MSG_FOUND, text, strlen(text), NULL);
+
+	return rc ? rc : flush(a);
+}
+
 static int on_hold(struct nca_agent *a, const struct nca_hold *hold, struct nca_error *err)
 {
 	struct nca_hold held = {-1, -1, NULL};

@@ -44,6 +44,9 @@ int nca_agent_serve(struct nca_agent *a, struct nca_error *err);
  */
 int nca_agent_confirm(struct nca_agent *a, struct nca_error *err);
 
+/* Tells the hub what a program has in the place of its part. -errno: it does not know. */
+int nca_agent_found(struct nca_agent *a, const char *text);
+
 /* Waits until the hub closes the connection, as it does when the step ends. */
 void nca_agent_linger(struct nca_agent *a);
 

@@ -5,6 +5,7 @@
 
 #include "commands.h"
 #include "exchange.h"
+#include "receipt.h"
 
 static struct nca_mailbox *map_mailbox(void)
 {
@@ -29,6 +30,7 @@ int cmd_agent(int argc, char **argv)
 	struct nca_agent_input in;
 	struct nca_agent a;
 	struct nca_error err;
+	int receipt = -1;
 
 	(void)argc, (void)argv;
 	if (!box)
@@ -38,7 +40,11 @@ int cmd_agent(int argc, char **argv)
 		return 1;
 	}
 	nca_exchange_run(&in, &a, box->out, sizeof(box->out));
+	if (a.published && in.nodeid == 0)
+		receipt = nca_receipt_listen(box->out, sizeof(box->out));
 	nca_mailbox_close(box, NCA_MAILBOX_PUBLISHED);
+	if (receipt >= 0)
+		nca_receipt_take(&a, receipt, box->out, sizeof(box->out));
 	if (nca_exchange_stays(&a))
 		nca_agent_linger(&a);
 	nca_exchange_end(&a);

@@ -118,6 +118,8 @@ static char *make_part(const struct session *s, size_t i, bool stop)
 {
 	const struct nca_plan_node *node = &s->d.plan->nodes.v[i];
 	struct nca_part part = {.records = {nca_pool_alloc(s->d.pool, 0), 0}};
+	/* Of who did not ask, what an image sets holds too. */
+	char op = nca_options_by_site(&s->order.opt) ? NCA_TASK_SET : NCA_TASK_TOP;
 	nca_autofree char *text = NULL;
 	const struct nca_pair *p;
 	int rc = stop ? add_record(&part, s->d.pool, NCA_TASK_STOP, NULL) : 0;
@@ -125,8 +127,7 @@ static char *make_part(const struct session *s, size_t i, bool stop)
 	NCA_FOREACH(p, node->env) {
 		bool is_set = nca_pairs_get(s->d.job->nodes.v[i].environment, p->key);
 
-		rc = rc ? rc
-			: add_record(&part, s->d.pool, is_set ? NCA_TASK_REPLACE : NCA_TASK_SET, p);
+		rc = rc ? rc : add_record(&part, s->d.pool, is_set ? NCA_TASK_REPLACE : op, p);
 	}
 	NCA_FOREACH(p, node->task_env)
 		rc = rc ? rc : add_record(&part, s->d.pool, NCA_TASK_COPY, p);
@@ -224,6 +225,18 @@ static int abandon(struct session *s, int rc, struct nca_error *err)
 	return 1;
 }
 
+/* Until srun ends. The program runs already: a warning is all that is left, also under strict. */
+static void attend(struct session *s)
+{
+	bool all = s->order.opt.broadcast == NCA_BROADCAST_STEP;
+
+	while (nca_hub_linger(s->d.hub, all, -1) == 1) {
+		nca_autofree char *found = nca_hub_found(s->d.hub);
+
+		nca_say("warning overridden: %s", found);
+	}
+}
+
 /* What the site says of these nodes. */
 static int read_scopes(struct session *s, struct nca_error *err)
 {
@@ -288,7 +301,7 @@ int cmd_hub(int argc, char **argv)
 	if (rc)
 		rc = abandon(&s, rc, &err);
 	else
-		nca_hub_linger(s.d.hub, s.order.opt.broadcast == NCA_BROADCAST_STEP, -1);
+		attend(&s);
 	nca_hub_close(s.d.hub);
 	return rc;
 }

@@ -94,7 +94,7 @@ static int apply(const char *records, size_t size, bool first)
 			return -1;
 		if (record[0] == NCA_TASK_SAY && first)
 			nca_say("%s", record + 1);
-		else if (record[0] != NCA_TASK_SAY)
+		else if (record[0] == NCA_TASK_COPY || strchr(NCA_TASK_VALUES, record[0]))
 			set(record);
 	}
 	return 0;

@@ -64,9 +64,13 @@ int nca_hub_dismiss(struct nca_hub *hub, const char *part, int timeout_ms, struc
 
 /*
  * Stops listening, closes the connections of the nodes that hold nothing until the step ends, and
- * waits until srun has ended (0) or the time is over (-ETIMEDOUT); timeout_ms -1: no limit. The
- * first node holds the rendezvous port; all: every one holds something.
+ * waits until srun has ended (0), the time is over (-ETIMEDOUT; timeout_ms -1: no limit) or a node
+ * has found something (1), for which this may be called again. The first node holds the rendezvous
+ * port and looks at a program; all: every one holds something.
  */
 int nca_hub_linger(struct nca_hub *hub, bool all, int timeout_ms);
+
+/* What a node has found, in words; the caller frees it. NULL: nothing, or nothing new. */
+char *nca_hub_found(struct nca_hub *hub);
 
 #endif

@@ -82,8 +82,17 @@
 	'#' /* "#NAME=VALUE": set, though it is set and cannot work; the hub has said so */
 #define NCA_TASK_COPY                                                                              \
 	'<' /* "<NAME=OTHER": set to the value of the task's variable OTHER, unless it is set */
+#define NCA_TASK_TOP                                                                               \
+	'^' /* "^NAME=VALUE": set, unless the step had it set when it began; what came into a      \
+	       task's environment since, as from a container's image, gives way */
+#define NCA_TASK_SHOW                                                                              \
+	'?' /* "?NAME": the node's first task connects to this abstract socket, and its program's  \
+	       start closes the connection: the agent then looks what the program got */
 #define NCA_TASK_SAY '-'  /* "-text": a warning that only this node can give */
 #define NCA_TASK_STOP '!' /* "!": the step must not run; the hub has said why */
+
+/* Those with a value. */
+#define NCA_TASK_VALUES "=#^"
 
 #define NCA_TASK_NAME_MAX 64
 

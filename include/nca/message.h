@@ -4,7 +4,7 @@
  *
  *   agent HELLO, REPORT -> hub; hub HOLD -> first node's agent, HELD back; hub TEST -> all, RESULT
  * back; hub PART -> all, ACK back; hub COMMIT -> all, DONE back, or DROP -> all. An agent that
- * cannot go on: FAIL -> hub.
+ * cannot go on: FAIL -> hub. The first node's agent, once a program runs: FOUND -> hub.
  */
 #ifndef NCA_MESSAGE_H
 #define NCA_MESSAGE_H
@@ -25,6 +25,8 @@ enum nca_message {
 	NCA_MSG_DROP,	/* no payload: publish nothing */
 	NCA_MSG_DONE,	/* no payload: the part is about to be published; the agent may end */
 	NCA_MSG_FAIL,	/* of an agent, at any time: why it ends, in words */
+	NCA_MSG_FOUND,	/* after DONE, at most once: what a program has in the place of its part, in
+			   words */
 };
 
 struct nca_hello {

@@ -48,7 +48,9 @@ struct host {
 		    */
 	pid_t hub; /* a child of the test, 0 none, which ends when its listener is shut down */
 	int listener;
-	const char *gate; /* a FIFO that is opened once all tasks wait */
+	const char *imports[2]; /* "NAME=VALUE" that a plugin before ours sets in every task */
+	const char *program;	/* which a task becomes, with its environment; NULL: it ends */
+	const char *gate;	/* a FIFO that is opened once all tasks wait */
 
 	/* Record */
 	int bad_returns; /* of callbacks other than the option's */

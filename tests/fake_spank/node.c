@@ -37,6 +37,8 @@ void node_script(const struct row *r, const char *env[16])
 	host->words[0] = host_helper(r->helper);
 	host->words[1] = r->words[0];
 	host->words[2] = r->words[1];
+	host->imports[0] = r->imports[0];
+	host->imports[1] = r->imports[1];
 }
 
 void node_check_tasks(const struct row *r)

@@ -35,6 +35,7 @@ struct row {
 	int listed, speed, jumps;
 	bool contained, lingers;
 	const char *words[2];
+	const char *imports[2]; /* see host.h */
 	spank_item_t no_item;
 	bool has_no_item;
 };

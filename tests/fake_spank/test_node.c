@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The plugin in slurmstepd and its tasks: when there is something to do, and with what. */
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "check.h"
 #include "node.h"
@@ -94,6 +95,22 @@ static const struct row rows[] = {
 	 LIST("NCCL_IB_HCA,RANK") " +NCCL_IB_HCA==mlx5_0 +RANK=* -SLURM_NCCL_AUTOCONF",
 	 .env = {"NCCL_IB_HCA=mlx5_9", "NCCL_SOCKET_IFNAME=ib0", "MASTER_PORT=1"}},
 
+	{.name = "what another plugin has set since gives way",
+	 "top",
+	 "",
+	 "+MASTER_PORT=1 " LIST(
+		 "NCCL_SOCKET_IFNAME,NCCL_IB_HCA") " +NCCL_IB_HCA==mlx5_0 "
+						   "+NCCL_SOCKET_IFNAME==eth0 -SLURM_NCCL_AUTOCONF",
+	 .imports = {"NCCL_SOCKET_IFNAME=image", "MASTER_PORT=1"}},
+	{.name = "but not where the step had it when it began",
+	 "top",
+	 "",
+	 "+MASTER_PORT=29500 " LIST(
+		 "NCCL_SOCKET_IFNAME,MASTER_PORT") " +NCCL_IB_HCA=image "
+						   "+NCCL_SOCKET_IFNAME==eth0 -SLURM_NCCL_AUTOCONF",
+	 .env = {"NCCL_IB_HCA=mlx5_9", "NCCL_SOCKET=x"},
+	 .imports = {"NCCL_IB_HCA=image"}},
+
 	/* The launch variable */
 	{.name = "launch: empty, as srun blanks a stale one", BAD("")},
 	{.name = "launch: another version", BAD("2:40000:" SECRET ":1")},
@@ -163,6 +180,35 @@ static void check_large_environment(void **state)
 	node_check_tasks(&r);
 }
 
+/* Its connection ends with the start of its program, whose environment is then to be read. */
+static void check_look(void **state)
+{
+	static const struct row r = {.helper = "look", .ntasks = 1, .log = "", .diff = "*"};
+	char path[128], program[128], seen[4096] = "";
+	const char *env[16];
+	size_t n, i;
+	FILE *in;
+
+	(void)state;
+	node_script(&r, env);
+	snprintf(program, sizeof(program), "%s/look", host_dir);
+	snprintf(path, sizeof(path), "%s/look.fifo", host_dir);
+	assert_int_equal(mkfifo(path, 0666) || chmod(path, 0666), 0);
+	snprintf(path, sizeof(path), "%s/look.seen", host_dir);
+	in = fopen(path, "w+e");
+	assert_true(in && chmod(path, 0666) == 0);
+	host->program = program;
+	host_walk();
+	check_clean();
+	node_check_tasks(&r);
+	n = fread(seen, 1, sizeof(seen) - 1, in);
+	fclose(in);
+	for (i = 0; i < n; i++)
+		seen[i] = seen[i] ? seen[i] : ' ';
+	check_match("environment of the program",
+		    "*NCCL_AUTOCONF_VARS=NCCL_SOCKET_IFNAME,* NCCL_SOCKET_IFNAME==eth0 *", seen);
+}
+
 /* Slurm may end a process before it began. */
 static void check_only_exit(void **state)
 {
@@ -181,6 +227,7 @@ int main(void)
 	host_begin();
 	TABLE_ADD(tests, n, rows, node_check);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(check_large_environment);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(check_look);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(check_only_exit);
 	alarm(120);
 	return _cmocka_run_group_tests("node", tests, n, node_begin, node_end);

@@ -117,6 +117,19 @@ static void walk_local(int fds)
 	note_launch();
 }
 
+/* As a container's plugin: whatever was set before. */
+static void import(void)
+{
+	char name[128];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(host->imports) && host->imports[i]; i++) {
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(host->imports[i], "="),
+			 host->imports[i]);
+		host_env_set(name, host->imports[i] + strlen(name) + 1);
+	}
+}
+
 /* As task.c, exec_task: the task is the user for good. */
 _Noreturn static void run_task(int i)
 {
@@ -127,9 +140,12 @@ _Noreturn static void run_task(int i)
 		_exit(98);
 	snprintf(number, sizeof(number), "%u", host->nodeid * host->ntasks + (unsigned int)i);
 	host_env_set("SLURM_PROCID", number);
+	import();
 	call("slurm_spank_task_init", PHASE_TASK);
 	host_env_unset("SLURM_PROCID");
 	host_env_diff(host->env, host->tasks[i].diff, HOST_TEXT);
+	if (host->program)
+		execve(host->program, (char *[]){(char *)host->program, "task", NULL}, host_env);
 	_exit(0);
 }
 

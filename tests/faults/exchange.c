@@ -6,7 +6,10 @@
  * usage: exchange hub|agent0|agent1|none HOST NET0 NET1: our address as the nodes see it, and their
  * network namespaces; with NCCL_AUTOCONF, FAULT_SO and what fail.c reads.
  *
- * Prints how each process ended and how many variables each node got. Exit status: 0 all nodes got
+ * The first node's task becomes a program in which a variable has another value.
+ *
+ * Prints how each process ended, how many variables each node got and whether the hub has said what
+ * that program has. Exit status: 0 all nodes got
  * the same names, or none any, or the step was ended; 1 they differ; 2 something crashed or did not
  * end.
  */
@@ -16,9 +19,11 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #include <nca/clock.h>
@@ -32,6 +37,9 @@
 
 /* The same for the hub. */
 #define WORDS_MS 15000
+
+/* For the hub to say what the program of the first task has; less where it may never come. */
+#define FOUND_MS 2000
 
 struct node {
 	struct nca_mailbox *box;
@@ -106,14 +114,29 @@ static void await_words(void)
 	poll(&p, 1, WORDS_MS);
 }
 
-static void copy_words(void)
+/* What the program of the first task has is among them. */
+static bool found;
+
+/* 0: the hub has said all. */
+static ssize_t copy_words(void)
 {
 	char buf[4096];
-	ssize_t n;
+	ssize_t n = read(words[0], buf, sizeof(buf) - 1);
 
-	while ((n = read(words[0], buf, sizeof(buf))) > 0)
-		if (write(2, buf, (size_t)n) < 0)
-			return;
+	if (n <= 0 || write(2, buf, (size_t)n) < 0)
+		return 0;
+	buf[n] = '\0';
+	found |= strstr(buf, "warning overridden: ") != NULL;
+	return n;
+}
+
+static void await_found(int timeout_ms)
+{
+	long long end = nca_clock_ms() + timeout_ms, left = timeout_ms;
+	struct pollfd p = {.fd = words[0], .events = POLLIN};
+
+	while (!found && left > 0 && poll(&p, 1, (int)left) > 0 && copy_words())
+		left = end - nca_clock_ms();
 }
 
 /* The hub's listener is closed here, as in srun; *life is its only tie to us, -1 where it was gone
@@ -227,6 +250,8 @@ static int names(const struct node *n, char *buf, size_t size)
 			said = fprintf(stderr, "%s\n", record + 1);
 			continue;
 		}
+		if (record[0] == NCA_TASK_SHOW)
+			continue;
 		if (record[0] == NCA_TASK_STOP)
 			len = 0;
 		len += (size_t)snprintf(buf + len, size - len, "%.*s ",
@@ -277,6 +302,60 @@ static void await_stop(void)
 		poll(NULL, 0, 20);
 }
 
+/* The name of the socket that a task shows its program by. */
+static const char *socket_of(const struct node *n)
+{
+	const char *record;
+	size_t pos = 0;
+
+	while (n->box->state == NCA_MAILBOX_PUBLISHED &&
+	       (record = nca_record_next(n->box->out, NCA_MAILBOX_SIZE, &pos)))
+		if (record[0] == NCA_TASK_SHOW)
+			return record + 1;
+	return NULL;
+}
+
+/* As the plugin's task_init, and then an exec with a TaskProlog's change. Runs until `hold` is
+ * closed. */
+static pid_t start_program(const char *name, int hold[2])
+{
+	static char *const env[] = {NCA_MARKER_VARIABLE "=MASTER_PORT", "MASTER_PORT=1", NULL};
+	static char *const argv[] = {"cat", NULL};
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	size_t len = offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name);
+	pid_t pid = fork();
+	int fd;
+
+	if (pid)
+		return pid;
+	enter(nets[0]);
+	memcpy(a.sun_path + 1, name, strlen(name));
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	/* An agent that has ended again is not there. */
+	if (fd < 0 ||
+	    (connect(fd, (struct sockaddr *)&a, (socklen_t)len) < 0 && errno != ECONNREFUSED))
+		die("connect");
+	dup2(hold[0], 0);
+	execve("/bin/cat", argv, env);
+	die("/bin/cat");
+}
+
+/* Until the hub has said what the program has, or for a while. */
+static void run_program(const struct node *n)
+{
+	const char *name = socket_of(n);
+	int hold[2];
+	pid_t pid;
+
+	if (!name || pipe2(hold, O_CLOEXEC) < 0)
+		return;
+	pid = start_program(name, hold);
+	await_found(streq(faulty, "none") ? WORDS_MS : FOUND_MS);
+	close(hold[1]);
+	close(hold[0]);
+	waitpid(pid, NULL, 0);
+}
+
 static void run_nodes(int port, int life, struct result *r)
 {
 	struct node nodes[NODES];
@@ -294,6 +373,8 @@ static void run_nodes(int port, int life, struct result *r)
 		await_words();
 	else if (!streq(r->set[0], r->set[1]))
 		await_stop();
+	else
+		run_program(&nodes[0]);
 	close(life);
 	for (i = 0; i < NODES; i++)
 		r->ends[i] = end_of(nodes[i].watcher);
@@ -313,10 +394,11 @@ int main(int argc, char **argv)
 	if (life >= 0)
 		run_nodes(port, life, &r);
 	r.ends[NODES] = end_of(hub);
-	copy_words();
+	while (copy_words())
+		continue;
 	for (i = 0; i <= NODES; i++)
 		crashed |= r.ends[i] > 1;
-	printf("hub %d agents %d %d variables %d %d%s\n", r.ends[NODES], r.ends[0], r.ends[1],
-	       r.n[0], r.n[1], r.open ? " no answer" : "");
+	printf("hub %d agents %d %d found %d variables %d %d%s\n", r.ends[NODES], r.ends[0],
+	       r.ends[1], found, r.n[0], r.n[1], r.open ? " no answer" : "");
 	return crashed || r.open ? 2 : !streq(r.set[0], r.set[1]) && !ended;
 }

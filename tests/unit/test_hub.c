@@ -20,9 +20,9 @@
 static const uint8_t key[NCA_SECRET_BYTES] = {42};
 static const uint8_t wrong_key[NCA_SECRET_BYTES] = {43};
 
-/* What a node does, a letter a step: h hello, r report, a answer one question, w wait for the end,
- * g garbage, x another version, k uses the wrong key, 0 to 2 speaks as that node from now on. Then
- * it closes. */
+/* What a node does, a letter a step: h hello, r report, a answer one question, f has found
+ * something, w wait for the end, g garbage, x another version, k uses the wrong key, 0 to 2 speaks
+ * as that node from now on. Then it closes. */
 struct row {
 	const char *name;
 	const char *scripts[NODES + 1]; /* NULL: this node does not come */
@@ -54,6 +54,16 @@ static const struct row rows[] = {
 	 "in the place of node1"},
 	{"one is number 7 of 3", {"0hw", "1hw", "7hw"}, -EPROTO, 0, "node 7 of 3"},
 	{"another version", {"0hw", "1hw", "xw"}, -EPROTONOSUPPORT, 0, "version 9"},
+	{"one has found something before another answers",
+	 {"0hrfaw", "1hraw", "2hraw"},
+	 0,
+	 0,
+	 NULL},
+	{"one has found something before its report",
+	 {"0hfw", "1hw", "2hw"},
+	 -ECONNRESET,
+	 0,
+	 "node0: a message of type 13 was not asked for"},
 	{"reports twice", {"0hw", "1hrr", "2hw"}, -ECONNRESET, 0, "node1"},
 	{"answers before it is asked", {"0hw", "1hra", "2hw"}, -ECONNRESET, 0, "node1"},
 	{"one does not answer",
@@ -154,6 +164,8 @@ static void play(const char *script, int port)
 			say_hello(&ch, node);
 		else if (*script == 'r')
 			say_report(&ch, node);
+		else if (*script == 'f')
+			say(&ch, NCA_MSG_FOUND, script);
 		else if (*script == 'g' &&
 			 send(fd, "GET / HTTP/1.0\r\n\r\n......", 24, MSG_NOSIGNAL) < 0)
 			_exit(1);
@@ -277,6 +289,34 @@ static void check_srun_ends(void **state)
 	close(life[0]);
 }
 
+/* Whether it comes before or after the others' answers, it is told once, and the hub goes on. */
+static void check_found(void **state)
+{
+	static const struct row all = {.scripts = {"0hrfawf", "1hraw", "2hraw"}};
+	pid_t pids[NODES + 1];
+	struct nca_hub *hub;
+	int life[2], port, listener = listen_any(&port), i;
+
+	(void)state;
+	assert_int_equal(pipe(life), 0);
+	start(&all, pids, listener, life[1], port);
+	assert_int_equal(nca_hub_open(listener, life[0], key, NODES, &hub, NULL), 0);
+	assert_int_equal(nca_hub_gather(hub, LONG_MS, NULL), 0);
+	assert_int_equal(nca_hub_ask(hub, NCA_MSG_PART, NULL, NCA_MSG_ACK, LONG_MS, NULL), 0);
+	assert_int_equal(nca_hub_linger(hub, false, LONG_MS), 1);
+	for (i = 0; i < 2; i++) {
+		nca_autofree char *found = nca_hub_found(hub);
+
+		assert_true(i ? !found : streq(found, "fawf"));
+	}
+	assert_int_equal(nca_hub_linger(hub, false, 1), -ETIMEDOUT);
+	close(life[1]);
+	assert_int_equal(nca_hub_linger(hub, false, -1), 0);
+	nca_hub_close(hub);
+	finish(pids);
+	close(life[0]);
+}
+
 int main(void)
 {
 	struct CMUnitTest tests[TABLE_MAX];
@@ -285,5 +325,6 @@ int main(void)
 	TABLE_ADD(tests, n, rows, check);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(check_unknown_count);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(check_srun_ends);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(check_found);
 	return _cmocka_run_group_tests("hub", tests, n, NULL, NULL);
 }

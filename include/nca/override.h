@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a program has in the place of what its task was given. Pure. */
+#ifndef NCA_OVERRIDE_H
+#define NCA_OVERRIDE_H
+
+#include <nca/schema.h>
+
+struct nca_override {
+	const char *name, *given;
+	const char *found; /* NULL: it is gone */
+	bool per_task;	   /* given is the value of another variable of the task */
+};
+
+typedef NCA_LIST(struct nca_override) nca_overrides;
+
+/*
+ * Compares what a task was told to set (records as nca/launch.h) with the environment of its
+ * program, as /proc/PID/environ has it: strings that end with a NUL byte. Only the names count that
+ * the program's NCA_MARKER_VARIABLE lists, since the task has set no others; without it nothing is
+ * known of this process and the list stays empty. The list and its strings are the pool's. -ENOMEM.
+ */
+int nca_overrides_find(const char *records, size_t size, const char *env, size_t len,
+		       struct nca_pool *pool, nca_overrides *ret);
+
+/*
+ * One line about a list that is not empty, without code: what the program on the node has, what
+ * probably did it, and what helps. contained: the program is in a container that the agent is not
+ * in. NULL when memory is short.
+ */
+char *nca_overrides_text(const nca_overrides *list, const char *node, bool contained,
+			 struct nca_pool *pool);
+
+#endif

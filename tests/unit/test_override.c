@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "table.h"
+
+#include <stdio.h>
+
+#include <nca/override.h>
+
+#define MARK(names) "NCCL_AUTOCONF_VARS=" names "\0"
+
+struct row {
+	const char *name;
+	const char *records;
+	size_t records_size;
+	const char *env;
+	size_t env_size;
+	const char *want; /* "NAME=FOUND!GIVEN", with blanks; "-NAME!GIVEN": it is gone */
+};
+
+#define R(records) (records "\0"), sizeof(records "\0")
+#define E(env) (env), sizeof(env) - 1
+
+static const struct row rows[] = {
+	{"all as set", R("=A=1\0#B=2\0^C=3\0"), E("A=1\0B=2\0C=3\0" MARK("A,B,C")), ""},
+	{"one differs", R("=A=1\0=B=2\0"), E("A=1\0B=9\0" MARK("A,B")), "B=9!2"},
+	{"one is gone", R("=A=1\0=B=2\0"), E("A=1\0" MARK("A,B")), "-B!2"},
+	{"one is empty", R("=A=1\0"), E("A=\0" MARK("A")), "A=!1"},
+	{"one was set to nothing", R("=A=\0"), E("A=x\0" MARK("A")), "A=x!"},
+	{"every operation that sets", R("=A=1\0#B=2\0^C=3\0"), E("A=a\0B=b\0C=c\0" MARK("A,B,C")),
+	 "A=a!1 B=b!2 C=c!3"},
+	{"a value with an equals sign", R("^A==e0\0"), E("A=e0\0" MARK("A")), "A=e0!=e0"},
+	{"one that the task did not set", R("=A=1\0=B=2\0"), E("A=x\0B=2\0" MARK("B")), ""},
+	{"a name that begins like one that was set", R("=A=1\0"), E("A=x\0" MARK("AB,BA")), ""},
+	{"the last of the list", R("=A=1\0=BB=2\0"), E("A=1\0BB=x\0" MARK("A,BB")), "BB=x!2"},
+	{"a variable that begins like one", R("=A=1\0"), E("AA=x\0A=1\0" MARK("A")), ""},
+	{"no list: another program, or one that has written over it", R("=A=1\0"), E("A=x\0"), ""},
+	{"an empty list", R("=A=1\0"), E("A=x\0" MARK("")), ""},
+	{"an empty environment", R("=A=1\0"), E(""), ""},
+	{"the same as another variable", R("<RANK=SLURM_PROCID\0"),
+	 E("SLURM_PROCID=3\0RANK=3\0" MARK("RANK")), ""},
+	{"not the same", R("<RANK=SLURM_PROCID\0"), E("SLURM_PROCID=3\0RANK=0\0" MARK("RANK")),
+	 "RANK=0!3"},
+	{"the other variable is gone", R("<RANK=SLURM_PROCID\0"), E("RANK=0\0" MARK("RANK")), ""},
+	{"other records", R("-A=1\0?A=1\0A=1\0"), E("A=x\0" MARK("A")), ""},
+	{"a record without a value", R("=A\0=B=1\0"), E("A=x\0B=x\0" MARK("A,B")), "B=x!1"},
+	{"an environment that is cut", R("=A=1\0=B=2\0"), E(MARK("A,B") "A=x\0B=9"), "A=x!1 -B!2"},
+};
+
+static void check_find(void **state)
+{
+	const struct row *r = *state;
+	nca_autopool struct nca_pool *pool = nca_pool_new();
+	char *env = malloc(r->env_size + !r->env_size), got[256] = "";
+	const struct nca_override *o;
+	nca_overrides list;
+	size_t n = 0;
+
+	/* Exact, so that a sanitizer sees a step outside. */
+	memcpy(env, r->env, r->env_size);
+	assert_int_equal(
+		nca_overrides_find(r->records, r->records_size, env, r->env_size, pool, &list), 0);
+	free(env);
+	NCA_FOREACH(o, list)
+		n += (size_t)snprintf(got + n, sizeof(got) - n, "%s%s%s%s%s!%s", n ? " " : "",
+				      o->found ? "" : "-", o->name, o->found ? "=" : "",
+				      o->found ? o->found : "", o->given);
+	assert_string_equal(got, r->want);
+}
+
+struct text_row {
+	const char *name;
+	struct nca_override list[9];
+	size_t n;
+	bool contained;
+	const char *want;
+};
+
+#define PROLOG                                                                                     \
+	"; TaskProlog, or a plugin behind ours in plugstack.conf, did it: let TaskProlog leave "   \
+	"it "                                                                                      \
+	"alone, or name our file zz-nccl-autoconf.conf so that it is the last"
+#define IMAGE                                                                                      \
+	"; the container's image or a hook did it: name our file zz-nccl-autoconf.conf so that "   \
+	"it "                                                                                      \
+	"comes after pyxis in plugstack.conf"
+#define EIGHTY "0123456789012345678901234567890123456789012345678901234567890123456789012345678"
+
+static const struct text_row text_rows[] = {
+	{"changed and gone",
+	 {{"A", "1", "2", false}, {"B", "3", NULL, false}},
+	 2,
+	 false,
+	 "node1: the program has A=2 (set: 1), no B (set: 3)" PROLOG},
+	{"in a container",
+	 {{"A", "1", "2", false}, {"R", "1", "0", true}, {"B", "3", "4", false}},
+	 3,
+	 true,
+	 "node1: the program has A=2 (set: 1), R=0 (set: 1), B=4 (set: 3)" IMAGE
+	 ", or add srun --container-env=A,B"},
+	{"only what differs from task to task",
+	 {{"R", "1", "0", true}},
+	 1,
+	 true,
+	 "node1: the program has R=0 (set: 1)" IMAGE},
+	{"bytes of a terminal, and a long one",
+	 {{"A", "1", "\033[31m\n", false}, {"B", "1", EIGHTY "xy", false}},
+	 2,
+	 false,
+	 "node1: the program has A=?[31m? (set: 1), B=" EIGHTY "x (set: 1)" PROLOG},
+	{"seven",
+	 {{"A", "1", "2", false},
+	  {"B", "1", "2", false},
+	  {"C", "1", "2", false},
+	  {"D", "1", "2", false},
+	  {"E", "1", "2", false},
+	  {"F", "1", "2", false},
+	  {"G", "1", "2", false}},
+	 7,
+	 false,
+	 "node1: the program has A=2 (set: 1), B=2 (set: 1), C=2 (set: 1), D=2 (set: 1), E=2 "
+	 "(set: 1), F=2 (set: 1) and 1 more" PROLOG},
+};
+
+static void check_text(void **state)
+{
+	const struct text_row *r = *state;
+	nca_autopool struct nca_pool *pool = nca_pool_new();
+	nca_overrides list = {(struct nca_override *)r->list, r->n};
+
+	assert_string_equal(nca_overrides_text(&list, "node1", r->contained, pool), r->want);
+}
+
+int main(void)
+{
+	struct CMUnitTest tests[TABLE_MAX];
+	size_t n = 0;
+
+	TABLE_ADD(tests, n, rows, check_find);
+	TABLE_ADD(tests, n, text_rows, check_text);
+	return _cmocka_run_group_tests("override", tests, n, NULL, NULL);
+}
