@@ -122,9 +122,11 @@ write_config() {
 			NodeName=node[1-$nodes] Name=gpu Flags=nvidia_gpu_env File=$LAB_DIR/dev/gpu[0-$((gpus - 1))]
 		END
 	fi
+	echo "${LAB_PLUGSTACK_BEFORE-}" >"$conf_dir/plugstack.conf"
 	if [[ -n $plugin_file ]]; then
 		echo "optional $LAB_DIR/bin/spank_nccl_autoconf.so helper=$LAB_DIR/bin/nccl-autoconf ${LAB_PLUGSTACK_ARGS-}"
-	fi >"$conf_dir/plugstack.conf"
+	fi >>"$conf_dir/plugstack.conf"
+	echo "${LAB_PLUGSTACK_AFTER-}" >>"$conf_dir/plugstack.conf"
 
 	# slurmd looks for a cgroup file system unless it is told what to use, even
 	# if nothing here uses cgroups.
@@ -180,6 +182,7 @@ write_config() {
 		KillWait=5
 		${node_gres:+GresTypes=gpu}
 		NodeName=node[1-$nodes] CPUs=8 RealMemory=16000 $node_gres
+		${LAB_SLURM_CONF-}
 		PartitionName=lab Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 	END
 	for line in "${slurm_conf[@]}"; do
