@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl-autoconf env: what was agreed, for launchers that a batch script starts itself. */
+/* nccl-autoconf env: what was agreed, for launchers that a batch script starts itself and for
+ * containers that a task starts. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -7,6 +8,8 @@
 #include <jansson.h>
 
 #include <nca/contract.h>
+#include <nca/launch.h>
+#include <nca/variable.h>
 
 #include "batch.h"
 #include "commands.h"
@@ -18,6 +21,8 @@ static const char help[] =
 	"that are right on all of them, for a launcher that takes the script's environment to the\n"
 	"other nodes (mpirun, deepspeed, ray). What differs between nodes is NCCL_CONF_FILE's: a\n"
 	"file at one path that each node has written for itself.\n\n"
+	"In a task that has been given its variables: prints those, for a container that it "
+	"starts.\n\n"
 	"  --format=shell        export NAME='VALUE' (default), for eval \"$(nccl-autoconf env)\"\n"
 	"  --format=docker       NAME=VALUE, for docker run --env-file and .deepspeed_env\n"
 	"  --format=json         one object\n"
@@ -25,12 +30,16 @@ static const char help[] =
 	"variables\n\n"
 	"Exit status: 0 printed; 1 the nodes did not agree; 2 bad usage.\n";
 
+extern char **environ;
+
 enum format { SHELL, DOCKER, JSON };
 
 struct request {
 	enum format format;
 	const char *list; /* NULL: none given */
 };
+
+typedef NCA_LIST(struct nca_pair) variables;
 
 static int read_format(const char *word, enum format *ret)
 {
@@ -97,32 +106,85 @@ static void print_shell(const char *name, const char *value)
 	puts("'");
 }
 
-static int print_json(const struct nca_plan_node *node, const struct request *req)
+static int print_json(const variables *vars)
 {
 	json_t *object = json_object();
 	const struct nca_pair *p;
 	nca_autofree char *text = NULL;
 
-	NCA_FOREACH(p, node->env)
-		if (is_wanted(req, p->key))
-			json_object_set_new(object, p->key, json_string(p->value));
+	NCA_FOREACH(p, *vars)
+		json_object_set_new(object, p->key, json_string(p->value));
 	text = json_dumps(object, JSON_INDENT(1));
 	json_decref(object);
 	return text && puts(text) >= 0 ? 0 : -ENOMEM;
 }
 
+static void print_line(const struct nca_pair *p)
+{
+	if (strchr(p->value, '\n'))
+		nca_say("env: %s is left out: docker takes no value of more than one line", p->key);
+	else
+		printf("%s=%s\n", p->key, p->value);
+}
+
 /* Not marked as ours: they are right for every step of the job, and a plain srun keeps them. */
-static int print(const struct nca_plan_node *node, const struct request *req)
+static int print(const variables *vars, enum format format)
 {
 	const struct nca_pair *p;
 
-	if (req->format == JSON)
-		return print_json(node, req);
-	NCA_FOREACH(p, node->env)
-		if (is_wanted(req, p->key) && req->format == DOCKER)
-			printf("%s=%s\n", p->key, p->value);
-		else if (is_wanted(req, p->key))
+	if (format == JSON)
+		return print_json(vars);
+	NCA_FOREACH(p, *vars)
+		if (format == DOCKER)
+			print_line(p);
+		else
 			print_shell(p->key, p->value);
+	return 0;
+}
+
+static int add(variables *vars, struct nca_pool *pool, char *key, char *value)
+{
+	struct nca_pair *p = key ? NCA_APPEND(pool, *vars) : NULL;
+
+	if (!p)
+		return -ENOMEM;
+	*p = (struct nca_pair){key, value};
+	return 0;
+}
+
+/* What this task has of what a task may be given, whoever has set it. */
+static int read_task(struct nca_pool *pool, variables *vars, struct nca_error *err)
+{
+	char **e;
+
+	for (e = environ; *e; e++) {
+		size_t len = strcspn(*e, "=");
+		char *key = nca_pool_strndup(pool, *e, len);
+
+		if (key && !nca_variable_may_set(key))
+			continue;
+		if (add(vars, pool, key, *e + len + ((*e)[len] == '=')))
+			return nca_fail(err, -ENOMEM, "out of memory");
+	}
+	return 0;
+}
+
+static int agree(const struct request *req, struct nca_pool *pool, variables *vars,
+		 struct nca_error *err)
+{
+	const char *words = nca_pool_printf(pool, "broadcast=job,layout=node%s%s",
+					    req->list ? "," : "", req->list ? req->list : "");
+	const struct nca_pair *p;
+	struct nca_plan *plan;
+	struct nca_job *job;
+	int rc = words ? nca_batch_agree(words, pool, &job, &plan, err)
+		       : nca_fail(err, -ENOMEM, "out of memory");
+
+	if (rc)
+		return rc;
+	NCA_FOREACH(p, plan->nodes.v->env)
+		if (is_wanted(req, p->key) && add(vars, pool, p->key, p->value))
+			return nca_fail(err, -ENOMEM, "out of memory");
 	return 0;
 }
 
@@ -132,17 +194,17 @@ int cmd_env(int argc, char **argv)
 	struct nca_error err = {"out of memory"};
 	struct request req = {SHELL, NULL};
 	int rc = read_arguments(argc, argv, &req);
-	struct nca_plan *plan;
-	struct nca_job *job;
-	const char *words;
+	variables vars = {NULL, 0};
 
 	if (rc >= 0)
 		return rc;
-	words = pool ? nca_pool_printf(pool, "broadcast=job,layout=node%s%s", req.list ? "," : "",
-				       req.list ? req.list : "")
-		     : NULL;
-	rc = words ? nca_batch_agree(words, pool, &job, &plan, &err) : -ENOMEM;
-	rc = rc ? rc : print(plan->nodes.v, &req);
+	if (!pool)
+		rc = -ENOMEM;
+	else if (getenv(NCA_MARKER_VARIABLE) && !req.list)
+		rc = read_task(pool, &vars, &err);
+	else
+		rc = agree(&req, pool, &vars, &err);
+	rc = rc ? rc : print(&vars, req.format);
 	if (!rc && fflush(stdout))
 		rc = nca_fail(&err, -errno, "standard output: %s", strerror(errno));
 	if (rc)

@@ -157,3 +157,27 @@ readonly tasks="--ntasks-per-node=2 --gpus-per-node=2" node="--ntasks-per-node=1
 	has 0:NCCL_SOCKET_IFNAME==bond0 1:NCCL_SOCKET_IFNAME==bond0 0:NCCL_IB_TIMEOUT=20 0:MASTER_PORT=61234
 	[[ $stderr == *"warning env-no-interface: "*NCCL_SOCKET_IFNAME=eth7* ]]
 }
+
+# As docker reads a file of variables: a line is one, and nothing is quoted
+run_container='xargs -d "\n" -a docker.$SLURM_PROCID env -i'
+
+@test "env in a task: a container that it starts gets what the task has, and no step is made for it" {
+	in_lab --plugin "srun --nccl-autoconf=quiet,layout=task -N2 --ntasks-per-node=2 bash -c '
+		export NCCL_DEBUG_FILE=\"a b\" NCCL_LINES=a\$'\\''\\n'\\''b OTHER=1
+		PATH=\$LAB_DIR/bin nccl-autoconf env --format=docker >docker.\$SLURM_PROCID
+		$run_container /usr/bin/env | sort >inside.\$SLURM_PROCID
+		env | grep -E \"^(NCCL_[^A]|GLOO_|TP_|NVSHMEM_|MASTER_|RANK=|LOCAL_|WORLD_|JAX_)\" | grep -v ^NCCL_LINES= | sort | diff - inside.\$SLURM_PROCID &&
+			sed s/^/\$SLURM_PROCID:/ inside.\$SLURM_PROCID'"
+	((status == 0))
+	has 0:RANK=0 3:RANK=3 3:LOCAL_RANK=1 3:MASTER_ADDR=10.10.0.11 3:NCCL_SOCKET_IFNAME==bond0 "2:NCCL_DEBUG_FILE=a b"
+	! grep -E 'OTHER|SLURM|AUTOCONF|LINES' <<<"$output" || false
+	(($(grep -cxF "nccl-autoconf: env: NCCL_LINES is left out: docker takes no value of more than one line" <<<"$stderr") == 4))
+}
+
+@test "env in a task of a launcher, and of the wrapper: shell and JSON too" {
+	in_lab --no-plugin --gpus=2 'nccl-autoconf srun --nccl-autoconf=quiet -N2 --ntasks-per-node=1 --gpus-per-node=2 -- bash -c "
+		eval \"\$(nccl-autoconf env | sed s/^export./export\ X_/)\"; echo \$SLURM_PROCID \$X_PET_NODE_RANK \$X_NCCL_SOCKET_IFNAME
+		nccl-autoconf env --format=json | python3 -c \"import json, sys; print(json.load(sys.stdin)[\\\"PET_NODE_RANK\\\"])\""'
+	has '0 0 =bond0' '1 1 =bond0' 0 1
+	[[ -z $stderr ]]
+}
