@@ -100,11 +100,31 @@ static int apply(const char *records, size_t size, bool first)
 	return 0;
 }
 
+/* What the tasks of the step have in common, as far as one of them can know: not its ranks, unless
+ * the step began with them. NULL when memory is short. */
+static const char **step_environment(void)
+{
+	bool given = getenv(NCA_RANKS_VARIABLE);
+	const char **env;
+	size_t n = 0;
+	char **e;
+
+	for (e = environ; *e; e++)
+		n++;
+	env = calloc(n + 1, sizeof(*env));
+	for (n = 0, e = environ; env && *e; e++)
+		if (given || !(nca_has_prefix(*e, "RANK=") || nca_has_prefix(*e, "LOCAL_RANK=")))
+			env[n++] = *e;
+	unsetenv(NCA_RANKS_VARIABLE);
+	return env;
+}
+
 /* -1: the task must not run. Whatever else goes wrong is one warning of the node's first task. */
 static int join(const char *launch)
 {
 	static char records[NCA_MAILBOX_SIZE];
 	const char *host = getenv("SLURM_LAUNCH_NODE_IPADDR"), *local = getenv("SLURM_LOCALID");
+	nca_autofree const char **env = step_environment();
 	char hub[256], name[80], limit[32];
 	struct nca_agent_input in;
 	struct nca_error err = {"what the hub left in the environment is malformed"};
@@ -112,7 +132,9 @@ static int join(const char *launch)
 	int seconds = 0, listener = -1;
 	int rc = nca_start_read(launch, host ? host : "", hub, sizeof(hub), &seconds);
 
-	rc = rc ? rc : nca_agent_input_task(hub, (const char **)environ, &in, &err);
+	if (!rc && !env)
+		rc = nca_fail(&err, -ENOMEM, "out of memory");
+	rc = rc ? rc : nca_agent_input_task(hub, env, &in, &err);
 	if (!rc) {
 		in.memlock = nca_self_memlock(limit, sizeof(limit));
 		snprintf(name, sizeof(name), "%s.%s.%d", getenv("SLURM_JOB_ID"),

@@ -112,6 +112,10 @@ static int start_hub(const struct request *r, const struct nca_options *opt, con
 	if (fd < 0)
 		return nca_say("%s; the step runs as without us", err.text), fd;
 	fcntl(fd, F_SETFD, 0);
+	if (getenv("RANK") || getenv("LOCAL_RANK"))
+		setenv(NCA_RANKS_VARIABLE, "1", 1);
+	else
+		unsetenv(NCA_RANKS_VARIABLE);
 	return setenv(NCA_RUN_VARIABLE, value, 1);
 }
 

@@ -28,6 +28,10 @@
  * leaves it alone. */
 #define NCA_RUN_VARIABLE "SLURM_NCCL_AUTOCONF_RUN"
 
+/* Beside it where RANK or LOCAL_RANK was set already when srun was called, so that all tasks have
+ * the same. Otherwise what a task has is its own, as from TaskProlog or pyxis. */
+#define NCA_RANKS_VARIABLE "SLURM_NCCL_AUTOCONF_RANKS"
+
 /* Names, with commas, what was injected into a task, so that an srun inside it does not take it for
  * the user's. */
 #define NCA_MARKER_VARIABLE "NCCL_AUTOCONF_VARS"

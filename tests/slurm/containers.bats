@@ -151,6 +151,16 @@ readonly tasks="--ntasks-per-node=2 --gpus-per-node=2" node="--ntasks-per-node=1
 	[[ -z $output ]]
 }
 
+@test "the wrapper inside the container: ranks that pyxis has set are each task's own, those of a batch script are not" {
+	export LAB_PLUGSTACK_BEFORE="optional $BATS_FILE_TMPDIR/container.so PYTORCH_VERSION=2"
+	in_lab --no-plugin "eval nccl-autoconf srun --nccl-autoconf=quiet,strict,layout=task -N2 --ntasks-per-node=2 -- \"\$program\""
+	has 0:RANK=0 3:RANK=3 3:LOCAL_RANK=1 3:WORLD_SIZE=4
+	[[ -z $stderr ]]
+	unset LAB_PLUGSTACK_BEFORE
+	in_lab --no-plugin "export RANK=0; eval nccl-autoconf srun --nccl-autoconf=quiet,layout=task -N2 --ntasks-per-node=2 -- \"\$program\""
+	[[ $stderr == *"warning env-same-rank: RANK=0 "* ]]
+}
+
 @test "the wrapper inside the container has the last word, and takes what the image sets for the user's" {
 	LAB_PLUGSTACK_BEFORE="$container NCCL_SOCKET_IFNAME=eth7 NCCL_IB_TIMEOUT=20" in_lab --no-plugin \
 		"eval nccl-autoconf srun --nccl-autoconf=quiet,net -N2 -- \"\$program\""
