@@ -107,6 +107,24 @@ count() {
 	done
 }
 
+@test "what a task prolog sets in the place of what was agreed is said, from a job's private /tmp too" {
+	local contain
+	for suite in $SUITES; do
+		for contain in '' --contain-spank; do
+			[[ $suite$contain != bookworm--contain-spank ]] || continue # no contain_spank yet
+			in_lab --split $contain '
+				printf "%s\n" "#!/bin/sh" "echo export NCCL_SOCKET_IFNAME=eth0" >prolog; chmod 755 prolog
+				srun --task-prolog=$PWD/prolog --nccl-autoconf=quiet -N2 bash -c "
+					for ((i = 0; i < 600; i++)); do grep -q overridden err && break; sleep 0.05; done
+					echo \$SLURM_PROCID \$NCCL_SOCKET_IFNAME" 2>err
+				cat err >&2'
+			count 1 "0 eth0"
+			count 1 "1 eth0"
+			[[ $stderr == "nccl-autoconf: warning overridden: node1: the program has NCCL_SOCKET_IFNAME=eth0 (set: =bond0); TaskProlog, or"* ]]
+		done
+	done
+}
+
 @test "a cancelled step ends at once, and nothing of ours stays" {
 	for suite in $SUITES; do
 		in_lab '
