@@ -5,6 +5,7 @@
 
 #include <nca/launch.h>
 #include <nca/override.h>
+#include <nca/variable.h>
 
 /* Named one by one; the rest is counted. */
 #define NAMES_MAX 6
@@ -40,24 +41,50 @@ static bool is_listed(const char *list, const char *name)
 	return false;
 }
 
-static int add(nca_overrides *list, struct nca_pool *pool, const char *name, const char *given,
-	       const char *found, bool per_task)
+/* Adds the variable with what the program has, where that is something else. */
+static int compare(nca_overrides *list, struct nca_pool *pool, struct nca_override o,
+		   const char *env, size_t len)
 {
-	struct nca_override *o = NCA_APPEND(pool, *list);
+	const char *found = lookup(env, len, o.name);
+	struct nca_override *new;
 
-	if (!o)
+	if (!o.given || nca_same(o.given, found))
+		return 0;
+	new = NCA_APPEND(pool, *list);
+	if (!new)
 		return -ENOMEM;
-	o->name = nca_pool_strdup(pool, name);
-	o->given = nca_pool_strdup(pool, given);
-	o->found = nca_pool_strdup(pool, found);
-	o->per_task = per_task;
-	return o->name && o->given && (o->found || !found) ? 0 : -ENOMEM;
+	*new = o;
+	new->name = nca_pool_strdup(pool, o.name);
+	new->given = nca_pool_strdup(pool, o.given);
+	new->found = nca_pool_strdup(pool, found);
+	return new->name &&new->given && (new->found || !found) ? 0 : -ENOMEM;
 }
 
-int nca_overrides_find(const char *records, size_t size, const char *env, size_t len,
-		       struct nca_pool *pool, nca_overrides *ret)
+static int compare_exported(nca_overrides *list, struct nca_pool *pool, const char *const *exported,
+			    const char *marked, const char *env, size_t len)
 {
-	const char *marked = lookup(env, len, NCA_MARKER_VARIABLE), *record, *given, *found;
+	int rc = 0;
+
+	for (; !rc && exported && *exported; exported++) {
+		size_t n = strcspn(*exported, "=");
+		const char *name = nca_pool_strndup(pool, *exported, n);
+
+		if (!name)
+			return -ENOMEM;
+		if ((*exported)[n] && nca_variable_may_set(name) && !is_listed(marked, name))
+			rc = compare(list, pool,
+				     (struct nca_override){.name = name,
+							   .given = *exported + n + 1,
+							   .exported = true},
+				     env, len);
+	}
+	return rc;
+}
+
+int nca_overrides_find(const char *records, size_t size, const char *const *exported,
+		       const char *env, size_t len, struct nca_pool *pool, nca_overrides *ret)
+{
+	const char *marked = lookup(env, len, NCA_MARKER_VARIABLE), *record, *given;
 	char name[NCA_TASK_NAME_MAX];
 	size_t pos = 0;
 	int rc = 0;
@@ -69,14 +96,15 @@ int nca_overrides_find(const char *records, size_t size, const char *env, size_t
 		if (!copied && !strchr(NCA_TASK_VALUES, record[0]))
 			continue;
 		given = nca_task_assignment(record, name);
-		if (!given || !is_listed(marked, name))
-			continue;
-		given = copied ? lookup(env, len, given) : given;
-		found = lookup(env, len, name);
-		if (given && !nca_same(given, found))
-			rc = add(ret, pool, name, given, found, copied);
+		if (given && is_listed(marked, name))
+			rc = compare(ret, pool,
+				     (struct nca_override){.name = name,
+							   .given = copied ? lookup(env, len, given)
+									   : given,
+							   .per_task = copied},
+				     env, len);
 	}
-	return rc;
+	return rc || !marked ? rc : compare_exported(ret, pool, exported, marked, env, len);
 }
 
 /* As it may stand on a terminal. */
@@ -93,11 +121,12 @@ static char *shown(const char *value, struct nca_pool *pool)
 static char *describe(const struct nca_override *o, struct nca_pool *pool)
 {
 	const char *given = shown(o->given, pool), *found = o->found ? shown(o->found, pool) : NULL;
+	const char *by = o->exported ? "exported" : "set";
 
 	if (!given || (o->found && !found))
 		return NULL;
-	return found ? nca_pool_printf(pool, "%s=%s (set: %s)", o->name, found, given)
-		     : nca_pool_printf(pool, "no %s (set: %s)", o->name, given);
+	return found ? nca_pool_printf(pool, "%s=%s (%s: %s)", o->name, found, by, given)
+		     : nca_pool_printf(pool, "no %s (%s: %s)", o->name, by, given);
 }
 
 /* Appends to *text, with a separator where it is not the first; false when memory is short. */
@@ -118,20 +147,24 @@ static char *advise(const nca_overrides *list, bool contained, struct nca_pool *
 {
 	const struct nca_override *o;
 	char *names = NULL;
+	bool ours = false;
 
-	NCA_FOREACH(o, *list)
+	NCA_FOREACH(o, *list) {
+		ours = ours || !o->exported;
 		if (!o->per_task && !join(&names, ",", o->name, pool))
 			return NULL;
+	}
 	if (!contained)
 		return nca_pool_printf(pool,
 				       "TaskProlog, or a plugin behind ours in plugstack.conf, did "
 				       "it: let TaskProlog leave it alone, or name our file "
 				       "zz-nccl-autoconf.conf so that it is the last");
-	return nca_pool_printf(pool,
-			       "the container's image or a hook did it: name our file "
-			       "zz-nccl-autoconf.conf so that it comes after pyxis in "
-			       "plugstack.conf%s%s",
-			       names ? ", or add srun --container-env=" : "", names ? names : "");
+	return nca_pool_printf(pool, "the container's image or a hook did it: %s%s%s%s",
+			       names ? "add srun --container-env=" : "", names ? names : "",
+			       names && ours ? ", or, for what was set, " : "",
+			       ours ? "name our file zz-nccl-autoconf.conf so that it comes after "
+				      "pyxis in plugstack.conf"
+				    : "");
 }
 
 char *nca_overrides_text(const nca_overrides *list, const char *node, bool contained,

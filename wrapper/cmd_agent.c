@@ -44,7 +44,7 @@ int cmd_agent(int argc, char **argv)
 		receipt = nca_receipt_listen(box->out, sizeof(box->out));
 	nca_mailbox_close(box, NCA_MAILBOX_PUBLISHED);
 	if (receipt >= 0)
-		nca_receipt_take(&a, receipt, box->out, sizeof(box->out));
+		nca_receipt_take(&a, receipt, &in, box->out, sizeof(box->out));
 	if (nca_exchange_stays(&a))
 		nca_agent_linger(&a);
 	nca_exchange_end(&a);

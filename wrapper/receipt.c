@@ -121,7 +121,20 @@ static bool is_contained(pid_t pid)
 	return n > 0 && m > 0 && (n != m || memcmp(own, other, (size_t)n) != 0);
 }
 
-void nca_receipt_take(struct nca_agent *a, int socket, const char *records, size_t size)
+/* Of who did not ask, what he exports is his affair, and its container's. */
+static bool is_asked(const char *records, size_t size)
+{
+	const char *record;
+	size_t pos = 0;
+
+	while ((record = nca_record_next(records, size, &pos)))
+		if (record[0] == NCA_TASK_TOP)
+			return true;
+	return false;
+}
+
+void nca_receipt_take(struct nca_agent *a, int socket, const struct nca_agent_input *in,
+		      const char *records, size_t size)
 {
 	nca_autoclose int listener = socket;
 	pid_t pid = await_program(a, listener);
@@ -131,7 +144,8 @@ void nca_receipt_take(struct nca_agent *a, int socket, const char *records, size
 	size_t len = 0;
 
 	env = pid ? read_environment(pid, &len) : NULL;
-	if (!env || nca_overrides_find(records, size, env, len, a->pool, &list))
+	if (!env || nca_overrides_find(records, size, is_asked(records, size) ? in->env : NULL, env,
+				       len, a->pool, &list))
 		return;
 	if (list.n)
 		text = nca_overrides_text(&list, a->name, is_contained(pid), a->pool);

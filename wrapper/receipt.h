@@ -9,6 +9,7 @@
 #define NCA_RECEIPT_H
 
 #include "agent.h"
+#include "agent_input.h"
 
 /*
  * Listens at an abstract name of the kernel's choice and appends it as an NCA_TASK_SHOW to the
@@ -18,10 +19,12 @@
 int nca_receipt_listen(char *records, size_t size);
 
 /*
- * Waits for the program, or until the hub ends, and tells the hub what was overridden, if anything
- * was. Closes the socket last. Silent where the program cannot be looked at: it is gone, belongs
- * to another user, or lies in a network or process namespace that the agent does not see.
+ * Waits for the program, or until the hub ends, and tells the hub what was overridden, of what was
+ * set and, in a step that was asked for, of what the user exported, if anything was. Closes the
+ * socket last. Silent where the program cannot be looked at: it is gone, belongs to another user,
+ * or lies in a network or process namespace that the agent does not see.
  */
-void nca_receipt_take(struct nca_agent *a, int socket, const char *records, size_t size);
+void nca_receipt_take(struct nca_agent *a, int socket, const struct nca_agent_input *in,
+		      const char *records, size_t size);
 
 #endif

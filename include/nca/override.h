@@ -9,6 +9,7 @@ struct nca_override {
 	const char *name, *given;
 	const char *found; /* NULL: it is gone */
 	bool per_task;	   /* given is the value of another variable of the task */
+	bool exported; /* given is not ours: the step began with it, and the plan stands on it */
 };
 
 typedef NCA_LIST(struct nca_override) nca_overrides;
@@ -17,10 +18,12 @@ typedef NCA_LIST(struct nca_override) nca_overrides;
  * Compares what a task was told to set (records as nca/launch.h) with the environment of its
  * program, as /proc/PID/environ has it: strings that end with a NUL byte. Only the names count that
  * the program's NCA_MARKER_VARIABLE lists, since the task has set no others; without it nothing is
- * known of this process and the list stays empty. The list and its strings are the pool's. -ENOMEM.
+ * known of this process and the list stays empty. Of the variables that the step began with
+ * ("NAME=VALUE", ended by NULL) those count that a task may be given and was not. The list and its
+ * strings are the pool's. -ENOMEM.
  */
-int nca_overrides_find(const char *records, size_t size, const char *env, size_t len,
-		       struct nca_pool *pool, nca_overrides *ret);
+int nca_overrides_find(const char *records, size_t size, const char *const *exported,
+		       const char *env, size_t len, struct nca_pool *pool, nca_overrides *ret);
 
 /*
  * One line about a list that is not empty, without code: what the program on the node has, what

@@ -87,8 +87,8 @@ readonly tasks="--ntasks-per-node=2 --gpus-per-node=2" node="--ntasks-per-node=1
 	done
 	(($(wc -l <<<"$stderr") == 1))
 	[[ $stderr == "nccl-autoconf: warning overridden: node1: the program has "*"NCCL_SOCKET_IFNAME=eth0 (set: =bond0)"* ]]
-	[[ $stderr == *" MASTER_ADDR=node1 (set: 10.10.0.11), MASTER_PORT=61234 (set: "[0-9]*"); the container's image or a hook did it: name our file zz-nccl-autoconf.conf"* ]]
-	[[ $stderr == *"WORLD_SIZE=1 (set: 4)"*"srun --container-env="*MASTER_PORT* && $stderr != *RANK=* ]]
+	[[ $stderr == *" MASTER_ADDR=node1 (set: 10.10.0.11), MASTER_PORT=61234 (set: "[0-9]*"); the container's image or a hook did it: add srun --container-env="*MASTER_PORT* ]]
+	[[ $stderr == *"WORLD_SIZE=1 (set: 4)"*", or, for what was set, name our file zz-nccl-autoconf.conf so that it comes after pyxis"* && $stderr != *RANK* ]]
 	asks "$node"
 	(($(wc -l <<<"$stderr") == 1))
 	[[ $stderr == *"overridden: node1: "*"NCCL_SOCKET_IFNAME=eth0 (set: =bond0)"* && $stderr != *WORLD_SIZE* ]]
@@ -101,11 +101,15 @@ readonly tasks="--ntasks-per-node=2 --gpus-per-node=2" node="--ntasks-per-node=1
 	[[ -z $stderr ]]
 }
 
-@test "what the user exports is no image's: it stays, whoever comes first" {
+@test "what the user exports stays the user's, and what an image makes of it is said" {
 	LAB_PLUGSTACK_BEFORE="$container keep=MASTER_PORT" in_lab --plugin \
 		'export MASTER_PORT=23456; eval srun --nccl-autoconf=quiet,layout=task -N2 "$program"'
 	has 0:MASTER_PORT=23456 1:MASTER_PORT=23456 0:MASTER_ADDR=10.10.0.11
 	[[ -z $stderr ]]
+	LAB_PLUGSTACK_BEFORE="$container" in_lab --plugin \
+		'export MASTER_PORT=23456; eval srun --nccl-autoconf=quiet,layout=task -N2 "$program"'
+	has 0:MASTER_PORT=61234 1:MASTER_PORT=61234 0:MASTER_ADDR=10.10.0.11
+	[[ $stderr == "nccl-autoconf: warning overridden: node1: the program has MASTER_PORT=61234 (exported: 23456); the container's image or a hook did it: add srun --container-env=MASTER_PORT" ]]
 }
 
 @test "by the site's default the image's values hold, without a word" {

@@ -13,36 +13,68 @@ struct row {
 	size_t records_size;
 	const char *env;
 	size_t env_size;
-	const char *want; /* "NAME=FOUND!GIVEN", with blanks; "-NAME!GIVEN": it is gone */
+	const char *exported[3];
+	const char *want; /* "NAME=FOUND!GIVEN", with blanks; "-NAME!GIVEN": it is gone; "*":
+			     exported */
 };
 
 #define R(records) (records "\0"), sizeof(records "\0")
 #define E(env) (env), sizeof(env) - 1
 
 static const struct row rows[] = {
-	{"all as set", R("=A=1\0#B=2\0^C=3\0"), E("A=1\0B=2\0C=3\0" MARK("A,B,C")), ""},
-	{"one differs", R("=A=1\0=B=2\0"), E("A=1\0B=9\0" MARK("A,B")), "B=9!2"},
-	{"one is gone", R("=A=1\0=B=2\0"), E("A=1\0" MARK("A,B")), "-B!2"},
-	{"one is empty", R("=A=1\0"), E("A=\0" MARK("A")), "A=!1"},
-	{"one was set to nothing", R("=A=\0"), E("A=x\0" MARK("A")), "A=x!"},
+	{"all as set", R("=A=1\0#B=2\0^C=3\0"), E("A=1\0B=2\0C=3\0" MARK("A,B,C")), .want = ""},
+	{"one differs", R("=A=1\0=B=2\0"), E("A=1\0B=9\0" MARK("A,B")), .want = "B=9!2"},
+	{"one is gone", R("=A=1\0=B=2\0"), E("A=1\0" MARK("A,B")), .want = "-B!2"},
+	{"one is empty", R("=A=1\0"), E("A=\0" MARK("A")), .want = "A=!1"},
+	{"one was set to nothing", R("=A=\0"), E("A=x\0" MARK("A")), .want = "A=x!"},
 	{"every operation that sets", R("=A=1\0#B=2\0^C=3\0"), E("A=a\0B=b\0C=c\0" MARK("A,B,C")),
-	 "A=a!1 B=b!2 C=c!3"},
-	{"a value with an equals sign", R("^A==e0\0"), E("A=e0\0" MARK("A")), "A=e0!=e0"},
-	{"one that the task did not set", R("=A=1\0=B=2\0"), E("A=x\0B=2\0" MARK("B")), ""},
-	{"a name that begins like one that was set", R("=A=1\0"), E("A=x\0" MARK("AB,BA")), ""},
-	{"the last of the list", R("=A=1\0=BB=2\0"), E("A=1\0BB=x\0" MARK("A,BB")), "BB=x!2"},
-	{"a variable that begins like one", R("=A=1\0"), E("AA=x\0A=1\0" MARK("A")), ""},
-	{"no list: another program, or one that has written over it", R("=A=1\0"), E("A=x\0"), ""},
-	{"an empty list", R("=A=1\0"), E("A=x\0" MARK("")), ""},
-	{"an empty environment", R("=A=1\0"), E(""), ""},
+	 .want = "A=a!1 B=b!2 C=c!3"},
+	{"a value with an equals sign", R("^A==e0\0"), E("A=e0\0" MARK("A")), .want = "A=e0!=e0"},
+	{"one that the task did not set", R("=A=1\0=B=2\0"), E("A=x\0B=2\0" MARK("B")), .want = ""},
+	{"a name that begins like one that was set", R("=A=1\0"), E("A=x\0" MARK("AB,BA")),
+	 .want = ""},
+	{"the last of the list", R("=A=1\0=BB=2\0"), E("A=1\0BB=x\0" MARK("A,BB")),
+	 .want = "BB=x!2"},
+	{"a variable that begins like one", R("=A=1\0"), E("AA=x\0A=1\0" MARK("A")), .want = ""},
+	{"no list: another program, or one that has written over it", R("=A=1\0"), E("A=x\0"),
+	 .want = ""},
+	{"an empty list", R("=A=1\0"), E("A=x\0" MARK("")), .want = ""},
+	{"an empty environment", R("=A=1\0"), E(""), .want = ""},
 	{"the same as another variable", R("<RANK=SLURM_PROCID\0"),
-	 E("SLURM_PROCID=3\0RANK=3\0" MARK("RANK")), ""},
+	 E("SLURM_PROCID=3\0RANK=3\0" MARK("RANK")), .want = ""},
 	{"not the same", R("<RANK=SLURM_PROCID\0"), E("SLURM_PROCID=3\0RANK=0\0" MARK("RANK")),
-	 "RANK=0!3"},
-	{"the other variable is gone", R("<RANK=SLURM_PROCID\0"), E("RANK=0\0" MARK("RANK")), ""},
-	{"other records", R("-A=1\0?A=1\0A=1\0"), E("A=x\0" MARK("A")), ""},
-	{"a record without a value", R("=A\0=B=1\0"), E("A=x\0B=x\0" MARK("A,B")), "B=x!1"},
-	{"an environment that is cut", R("=A=1\0=B=2\0"), E(MARK("A,B") "A=x\0B=9"), "A=x!1 -B!2"},
+	 .want = "RANK=0!3"},
+	{"the other variable is gone", R("<RANK=SLURM_PROCID\0"), E("RANK=0\0" MARK("RANK")),
+	 .want = ""},
+	{"other records", R("-A=1\0?A=1\0A=1\0"), E("A=x\0" MARK("A")), .want = ""},
+	{"a record without a value", R("=A\0=B=1\0"), E("A=x\0B=x\0" MARK("A,B")), .want = "B=x!1"},
+	{"an environment that is cut", R("=A=1\0=B=2\0"), E(MARK("A,B") "A=x\0B=9"),
+	 .want = "A=x!1 -B!2"},
+	{"what the step began with, too",
+	 R("^B=2\0"),
+	 E("NCCL_DEBUG=WARN\0B=2\0" MARK("B")),
+	 {"NCCL_DEBUG=INFO", "HOME=/root", NULL},
+	 .want = "NCCL_DEBUG=WARN!INFO*"},
+	{"it is there still",
+	 R("^B=2\0"),
+	 E("NCCL_DEBUG=INFO\0B=2\0" MARK("B")),
+	 {"NCCL_DEBUG=INFO", "NCCL_DEBUG"},
+	 .want = ""},
+	{"it has been replaced, and that is there",
+	 R("#NCCL_IB_HCA=b\0"),
+	 E("NCCL_IB_HCA=b\0" MARK("NCCL_IB_HCA")),
+	 {"NCCL_IB_HCA=a"},
+	 .want = ""},
+	{"it has been replaced, and is back",
+	 R("#NCCL_IB_HCA=b\0"),
+	 E("NCCL_IB_HCA=a\0" MARK("NCCL_IB_HCA")),
+	 {"NCCL_IB_HCA=a"},
+	 .want = "NCCL_IB_HCA=a!b"},
+	{"what the step began with, in another program",
+	 R("^B=2\0"),
+	 E("NCCL_DEBUG=WARN\0"),
+	 {"NCCL_DEBUG=INFO"},
+	 .want = ""},
 };
 
 static void check_find(void **state)
@@ -56,13 +88,14 @@ static void check_find(void **state)
 
 	/* Exact, so that a sanitizer sees a step outside. */
 	memcpy(env, r->env, r->env_size);
-	assert_int_equal(
-		nca_overrides_find(r->records, r->records_size, env, r->env_size, pool, &list), 0);
+	assert_int_equal(nca_overrides_find(r->records, r->records_size, r->exported, env,
+					    r->env_size, pool, &list),
+			 0);
 	free(env);
 	NCA_FOREACH(o, list)
-		n += (size_t)snprintf(got + n, sizeof(got) - n, "%s%s%s%s%s!%s", n ? " " : "",
+		n += (size_t)snprintf(got + n, sizeof(got) - n, "%s%s%s%s%s!%s%s", n ? " " : "",
 				      o->found ? "" : "-", o->name, o->found ? "=" : "",
-				      o->found ? o->found : "", o->given);
+				      o->found ? o->found : "", o->given, o->exported ? "*" : "");
 	assert_string_equal(got, r->want);
 }
 
@@ -78,42 +111,52 @@ struct text_row {
 	"; TaskProlog, or a plugin behind ours in plugstack.conf, did it: let TaskProlog leave "   \
 	"it "                                                                                      \
 	"alone, or name our file zz-nccl-autoconf.conf so that it is the last"
-#define IMAGE                                                                                      \
-	"; the container's image or a hook did it: name our file zz-nccl-autoconf.conf so that "   \
-	"it "                                                                                      \
-	"comes after pyxis in plugstack.conf"
+#define IMAGE "; the container's image or a hook did it: "
+#define FILE "name our file zz-nccl-autoconf.conf so that it comes after pyxis in plugstack.conf"
 #define EIGHTY "0123456789012345678901234567890123456789012345678901234567890123456789012345678"
 
 static const struct text_row text_rows[] = {
 	{"changed and gone",
-	 {{"A", "1", "2", false}, {"B", "3", NULL, false}},
+	 {{"A", "1", "2", false, false}, {"B", "3", NULL, false, false}},
 	 2,
 	 false,
 	 "node1: the program has A=2 (set: 1), no B (set: 3)" PROLOG},
 	{"in a container",
-	 {{"A", "1", "2", false}, {"R", "1", "0", true}, {"B", "3", "4", false}},
+	 {{"A", "1", "2", false, false},
+	  {"R", "1", "0", true, false},
+	  {"B", "3", "4", false, false}},
 	 3,
 	 true,
 	 "node1: the program has A=2 (set: 1), R=0 (set: 1), B=4 (set: 3)" IMAGE
-	 ", or add srun --container-env=A,B"},
-	{"only what differs from task to task",
-	 {{"R", "1", "0", true}},
+	 "add srun --container-env=A,B, or, for what was set, " FILE},
+	{"exported, in a container",
+	 {{"A", "1", "2", false, true}},
 	 1,
 	 true,
-	 "node1: the program has R=0 (set: 1)" IMAGE},
+	 "node1: the program has A=2 (exported: 1)" IMAGE "add srun --container-env=A"},
+	{"exported",
+	 {{"A", "1", NULL, false, true}},
+	 1,
+	 false,
+	 "node1: the program has no A (exported: 1)" PROLOG},
+	{"only what differs from task to task",
+	 {{"R", "1", "0", true, false}},
+	 1,
+	 true,
+	 "node1: the program has R=0 (set: 1)" IMAGE FILE},
 	{"bytes of a terminal, and a long one",
-	 {{"A", "1", "\033[31m\n", false}, {"B", "1", EIGHTY "xy", false}},
+	 {{"A", "1", "\033[31m\n", false, false}, {"B", "1", EIGHTY "xy", false, false}},
 	 2,
 	 false,
 	 "node1: the program has A=?[31m? (set: 1), B=" EIGHTY "x (set: 1)" PROLOG},
 	{"seven",
-	 {{"A", "1", "2", false},
-	  {"B", "1", "2", false},
-	  {"C", "1", "2", false},
-	  {"D", "1", "2", false},
-	  {"E", "1", "2", false},
-	  {"F", "1", "2", false},
-	  {"G", "1", "2", false}},
+	 {{"A", "1", "2", false, false},
+	  {"B", "1", "2", false, false},
+	  {"C", "1", "2", false, false},
+	  {"D", "1", "2", false, false},
+	  {"E", "1", "2", false, false},
+	  {"F", "1", "2", false, false},
+	  {"G", "1", "2", false, false}},
 	 7,
 	 false,
 	 "node1: the program has A=2 (set: 1), B=2 (set: 1), C=2 (set: 1), D=2 (set: 1), E=2 "
