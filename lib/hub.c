@@ -220,6 +220,9 @@ int nca_hub_dismiss(struct nca_hub *hub, const char *part, int timeout_ms, struc
 {
 	struct nca_member *m, *next;
 
+	/* Of what nobody has now. */
+	free(hub->found);
+	hub->found = NULL;
 	hub->part = part;
 	for (m = hub->all; m && !hub->dismissed; m = next) {
 		next = m->next;

@@ -127,7 +127,6 @@ static void print_line(const struct nca_pair *p)
 		printf("%s=%s\n", p->key, p->value);
 }
 
-/* Not marked as ours: they are right for every step of the job, and a plain srun keeps them. */
 static int print(const variables *vars, enum format format)
 {
 	const struct nca_pair *p;
@@ -169,6 +168,7 @@ static int read_task(struct nca_pool *pool, variables *vars, struct nca_error *e
 	return 0;
 }
 
+/* Not marked as ours: they are right for every step of the job, and a plain srun keeps them. */
 static int agree(const struct request *req, struct nca_pool *pool, variables *vars,
 		 struct nca_error *err)
 {

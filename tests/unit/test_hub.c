@@ -317,6 +317,29 @@ static void check_found(void **state)
 	close(life[0]);
 }
 
+/* What a node has found before all is off is nobody's business any more: the hub waits for srun's
+ * end. */
+static void check_found_in_vain(void **state)
+{
+	static const struct row all = {.scripts = {"0hrfaw", "1hraw", "2hraw"}};
+	pid_t pids[NODES + 1];
+	struct nca_hub *hub;
+	int life[2], port, listener = listen_any(&port);
+
+	(void)state;
+	assert_int_equal(pipe(life), 0);
+	start(&all, pids, listener, life[1], port);
+	assert_int_equal(nca_hub_open(listener, life[0], key, NODES, &hub, NULL), 0);
+	assert_int_equal(nca_hub_gather(hub, LONG_MS, NULL), 0);
+	assert_int_equal(nca_hub_ask(hub, NCA_MSG_PART, NULL, NCA_MSG_ACK, LONG_MS, NULL), 0);
+	assert_int_equal(nca_hub_dismiss(hub, NULL, 1, NULL), -ETIMEDOUT);
+	close(life[1]);
+	assert_int_equal(nca_hub_dismiss(hub, NULL, -1, NULL), 0);
+	nca_hub_close(hub);
+	finish(pids);
+	close(life[0]);
+}
+
 int main(void)
 {
 	struct CMUnitTest tests[TABLE_MAX];
@@ -326,5 +349,6 @@ int main(void)
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(check_unknown_count);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(check_srun_ends);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(check_found);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(check_found_in_vain);
 	return _cmocka_run_group_tests("hub", tests, n, NULL, NULL);
 }
