@@ -32,14 +32,21 @@ start_slurm() {
 	await munged munged_answers
 	start slurmctld login slurmctld -D -f "$conf_dir/slurm.conf"
 	await slurmctld slurmctld_answers
+	[[ -z $vm ]] || await_guests
 	for ((i = 1; i <= nodes; i++)); do
 		mkdir "$LAB_DIR/spool/node$i"
 		touch "$LAB_DIR/log/node$i.log" # slurmd itself would make it unreadable for COMMAND
-		start "slurmd-node$i" "node$i" "${slurmd[@]}"
+		if [[ -n $vm ]]; then
+			start_node "$i"
+		else
+			start "slurmd-node$i" "node$i" "${slurmd[@]}"
+		fi
 	done
 	for ((i = 1; i <= nodes; i++)); do
 		await "slurmd-node$i" node_is_idle "node$i"
 	done
+	[[ -z ${LAB_FAULT-} ]] || guest node2 "$LAB_DIR/src/contrib/lab.d/vm-fault break $LAB_FAULT" ||
+		fail "the fault $LAB_FAULT could not be made" "$LAB_DIR/log/console-node2.log"
 }
 
 # make_configless: only login has the directory conf_dir.  Where Slurm's programs
@@ -185,6 +192,8 @@ write_config() {
 		${LAB_SLURM_CONF-}
 		PartitionName=lab Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 	END
+	# RDMA needs locked memory, and the login host's limit is not the node's.
+	[[ -z $vm ]] || echo PropagateResourceLimitsExcept=MEMLOCK >>"$conf_dir/slurm.conf"
 	for line in "${slurm_conf[@]}"; do
 		sed -i "/^${line%%=*}=/d" "$conf_dir/slurm.conf"
 	done

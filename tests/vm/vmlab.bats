@@ -1,0 +1,59 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# Real bonds and real verbs, in virtual machines: what is found there, and that a port that says ACTIVE can be dead.
+#
+# shellcheck disable=SC2016 # what is in single quotes is expanded inside the lab
+# shellcheck disable=SC2154 # bats sets stderr
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	((EUID == 0)) || skip "needs root"
+	type -P qemu-system-x86_64 >/dev/null || skip "needs QEMU"
+	VMLAB=$BATS_TEST_DIRNAME/../../contrib/vmlab
+}
+
+# in_vmlab [OPTION...] SCRIPT: bash on the login host; sets output, stderr, status
+in_vmlab() {
+	run --separate-stderr timeout 400 "$VMLAB" "${@:1:$#-1}" --plugin -- bash -c "cd; ${*: -1}"
+	echo "$output" "$stderr"
+}
+
+# An RC ping over mlx5_0 between the nodes, by another program than ours; the first messages may come before the server
+ping='
+	srun -w node1 timeout 60 ibv_rc_pingpong -d mlx5_0 -g 1 -n 20 -s 256 >server 2>&1 &
+	for i in {1..10}; do
+		srun -Q -w node2 timeout 10 ibv_rc_pingpong -d mlx5_0 -g 1 -n 20 -s 256 10.11.0.11 >client 2>&1 && echo ping works
+		grep -q "local address" client && break
+	done
+	cat client; scancel -u root; wait'
+
+@test "bond, rails and HCAs are found, agreed and work; a snapshot says what ip, rdma and ibv_devinfo say, through ten faults" {
+	in_vmlab --root '
+		srun --nccl-autoconf -N2 -l bash -c "env | grep -E ^NCCL_" | sort
+		srun -N1 -w node1 python3 $LAB_SRC/tests/vm/detect.py $LAB_SRC/contrib/lab.d/vm-fault
+		'"$ping"
+	((status == 0))
+	[[ $stderr == *'nccl-autoconf: 2 nodes on bond0 (10.10.0.0/24), RoCE v2 on mlx5_0,mlx5_1 (2 x 200 Gb/s), rendezvous 10.10.0.11:'* ]]
+	[[ $output == *'0: NCCL_IB_HCA==mlx5_0:1,mlx5_1:1'*'1: NCCL_IB_HCA==mlx5_0:1,mlx5_1:1'* ]]
+	(($(grep -c '^ok ' <<<"$output") == 10))
+	! grep '^not ok' <<<"$output" || false
+	grep -x 'ping works' <<<"$output"
+}
+
+@test "--fault=rdma-in: every port of node2 says ACTIVE, and nothing comes through" {
+	in_vmlab --root --fault=rdma-in 'srun -w node2 rdma link; '"$ping"
+	(($(grep -c 'state ACTIVE' <<<"$output") == 3))
+	! grep -x 'ping works' <<<"$output" || false
+	grep '^ *local address' <<<"$output" # both ends were there
+}
+
+@test "a fault that there is not, a fifth guest, another suite: what to write" {
+	run -2 "$VMLAB" --fault=nothing -- true
+	[[ $output == *'no such fault: contrib/vmlab --fault=list names them' ]]
+	run -2 "$VMLAB" -n 5 -- true
+	[[ $output == *'at most 4 nodes'* ]]
+	run -2 "$VMLAB" --suite=trixie -- true
+	[[ $output == *'--vm'* ]]
+}
