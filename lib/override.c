@@ -46,18 +46,18 @@ static int compare(nca_overrides *list, struct nca_pool *pool, struct nca_overri
 		   const char *env, size_t len)
 {
 	const char *found = lookup(env, len, o.name);
-	struct nca_override *new;
+	struct nca_override *added;
 
 	if (!o.given || nca_same(o.given, found))
 		return 0;
-	new = NCA_APPEND(pool, *list);
-	if (!new)
+	added = NCA_APPEND(pool, *list);
+	if (!added)
 		return -ENOMEM;
-	*new = o;
-	new->name = nca_pool_strdup(pool, o.name);
-	new->given = nca_pool_strdup(pool, o.given);
-	new->found = nca_pool_strdup(pool, found);
-	return new->name &&new->given && (new->found || !found) ? 0 : -ENOMEM;
+	*added = o;
+	added->name = nca_pool_strdup(pool, o.name);
+	added->given = nca_pool_strdup(pool, o.given);
+	added->found = nca_pool_strdup(pool, found);
+	return added->name && added->given && (added->found || !found) ? 0 : -ENOMEM;
 }
 
 static int compare_exported(nca_overrides *list, struct nca_pool *pool, const char *const *exported,
