@@ -42,6 +42,33 @@ ping='
 	grep -x 'ping works' <<<"$output"
 }
 
+# Moves the GIDs of node2's rails from index 1 to 2: another address takes the place while theirs is away
+move_gids='
+	srun -w node2 bash -c "
+		for rail in eth3=11 eth4=12; do
+			dev=\${rail%=*} net=\${rail#*=}
+			ip addr add 10.98.\$net.12/24 dev \$dev
+			ip addr del 10.\$net.0.12/24 dev \$dev
+			ip addr add 10.99.\$net.12/24 dev \$dev
+			ip addr del 10.98.\$net.12/24 dev \$dev
+			ip addr add 10.\$net.0.12/24 dev \$dev
+			ip addr del 10.99.\$net.12/24 dev \$dev
+			for i in {1..100}; do
+				grep -qs ffff:0a0 /sys/class/infiniband/mlx5_[01]/ports/1/gids/2 && break
+				sleep 0.1
+			done
+		done"'
+
+@test "GID indexes that differ between the nodes: one environment for both, and each node's own index in its file" {
+	in_vmlab --root "$move_gids"'
+		srun --nccl-autoconf=broadcast -N2 -l bash -c "env | grep -E ^NCCL_; cat \$NCCL_CONF_FILE"'
+	((status == 0))
+	for line in '0: NCCL_IB_GID_INDEX=1' '1: NCCL_IB_GID_INDEX=2' '0: NCCL_IB_HCA==mlx5_0:1,mlx5_1:1' '1: NCCL_IB_HCA==mlx5_0:1,mlx5_1:1'; do
+		(($(grep -cxF "$line" <<<"$output") == 1))
+	done
+	(($(grep -oE 'NCCL_CONF_FILE=.*' <<<"$output" | sort -u | wc -l) == 1))
+}
+
 @test "--fault=rdma-in: every port of node2 says ACTIVE, and nothing comes through" {
 	in_vmlab --root --fault=rdma-in 'srun -w node2 rdma link; '"$ping"
 	(($(grep -c 'state ACTIVE' <<<"$output") == 3))
