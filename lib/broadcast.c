@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include <nca/broadcast.h>
+#include <nca/contract.h>
 
 #include "step.h"
 
@@ -240,12 +241,21 @@ static const char *common_dir(const struct nca_job *job)
 static const char *make_path(const struct merge *m, const struct nca_options *opt)
 {
 	const char *id = m->job->id ? m->job->id : "0", *dir = common_dir(m->job);
-	size_t n = opt->broadcast == NCA_BROADCAST_JOB ? strcspn(id, ".") : strlen(id);
+	size_t n = nca_broadcast_wanted(opt) == NCA_BROADCAST_JOB ? strcspn(id, ".") : strlen(id);
 
 	if (opt->conf_dir[0] || !dir)
 		return nca_pool_printf(m->pool, "%s/nccl-autoconf.%.*s/nccl.conf",
 				       opt->conf_dir[0] ? opt->conf_dir : "/var/tmp", (int)n, id);
 	return nca_pool_printf(m->pool, "%s/%.*s/nccl.conf", dir, (int)n, id);
+}
+
+enum nca_broadcast nca_broadcast_wanted(const struct nca_options *opt)
+{
+	const struct nca_contract *c = nca_contract_find(opt->trainer);
+
+	if (opt->broadcast > NCA_BROADCAST_OFF)
+		return (enum nca_broadcast)opt->broadcast;
+	return c && c->copies ? NCA_BROADCAST_STEP : NCA_BROADCAST_OFF;
 }
 
 int nca_broadcast_apply(const struct nca_job *job, const struct nca_options *opt,

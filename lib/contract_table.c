@@ -40,6 +40,11 @@ static const struct nca_setting nodes[] = {
 	{"NPROC_PER_NODE", NCA_VALUE_NPROC, NULL},
 	{NULL, 0, NULL},
 };
+/* No number of the node's own: what Ray copies would be wrong on the others. */
+static const struct nca_setting ray[] = {
+	{"NNODES", NCA_VALUE_NODES, NULL},
+	{NULL, 0, NULL},
+};
 static const struct nca_setting force[] = {
 	{"FORCE_TORCHRUN", NCA_VALUE_TEXT, "1"},
 	{NULL, 0, NULL},
@@ -165,6 +170,7 @@ const struct nca_contract nca_contracts[] = {
 	{
 		.name = "deepspeed-pdsh",
 		.title = "deepspeed --hostfile over pdsh, openmpi, mpich",
+		.copies = true,
 		.task = {.state = NCA_CELL_NETWORK,
 			 .note = "started once, in the batch script: it starts the other nodes "
 				 "itself",
@@ -263,6 +269,7 @@ const struct nca_contract nca_contracts[] = {
 		.name = "mpirun",
 		.title = "mpirun and its daemons, as nccl-tests are started",
 		.known = "the program that mpirun starts (orted, prted, hydra_pmi_proxy)",
+		.copies = true,
 		.task = {.state = NCA_CELL_NETWORK,
 			 .note = "mpirun gives its own ranks; with srun --mpi=pmix every layout "
 				 "works",
@@ -274,13 +281,15 @@ const struct nca_contract nca_contracts[] = {
 	},
 	{
 		.name = "ray",
-		.title = "ray start, ray symmetric-run; Ray Train sets its workers' ranks",
+		.title = "ray start, ray symmetric-run, LLaMA-Factory with USE_RAY=1",
+		.copies = true,
 		.task = {.note = "a Ray node per node: --ntasks-per-node=1",
 			 .source = "ray/scripts/scripts.py start"},
-		.node = {WITH(nodes, master), .never = RANKS,
+		.node = {WITH(ray, master), .never = RANKS,
 			 .start = "sh -c 'ray symmetric-run --address $MASTER_ADDR:$MASTER_PORT "
 				  "--min-nodes $NNODES -- python train.py'",
-			 .source = "ray/scripts/symmetric_run.py"},
+			 .source = "ray/scripts/symmetric_run.py; LLaMA-Factory "
+				   "src/llamafactory/train/tuner.py _ray_training_function"},
 	},
 	{
 		.name = "ignite",

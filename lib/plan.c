@@ -243,7 +243,7 @@ int nca_plan_make(const struct nca_job *job, const struct nca_options *opt, cons
 	rc = nca_rendezvous_plan(job, opt, step.plan, pool, err);
 	if (rc)
 		return rc;
-	if (opt->broadcast > NCA_BROADCAST_OFF && nca_broadcast_apply(job, opt, step.plan, pool))
+	if (nca_broadcast_wanted(opt) && nca_broadcast_apply(job, opt, step.plan, pool))
 		return nca_fail(err, -ENOMEM, "out of memory");
 	*ret = step.plan;
 	return 0;

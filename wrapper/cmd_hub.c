@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include <nca/broadcast.h>
 #include <nca/hub.h>
 
 #include "commands.h"
@@ -100,7 +101,7 @@ static int add_conf(const struct session *s, const struct nca_plan_node *node,
 {
 	const struct nca_pair *p;
 
-	part->conf_keep = s->order.opt.broadcast == NCA_BROADCAST_JOB;
+	part->conf_keep = nca_broadcast_wanted(&s->order.opt) == NCA_BROADCAST_JOB;
 	part->conf_path = (char *)nca_pairs_get(node->env, "NCCL_CONF_FILE");
 	NCA_FOREACH(p, node->conf) {
 		char **line = NCA_APPEND(s->d.pool, part->conf);
@@ -228,7 +229,7 @@ static int abandon(struct session *s, int rc, struct nca_error *err)
 /* Until srun ends. The program runs already: a warning is all that is left, also under strict. */
 static void attend(struct session *s)
 {
-	bool all = s->order.opt.broadcast == NCA_BROADCAST_STEP;
+	bool all = nca_broadcast_wanted(&s->order.opt) == NCA_BROADCAST_STEP;
 
 	while (nca_hub_linger(s->d.hub, all, -1) == 1) {
 		nca_autofree char *found = nca_hub_found(s->d.hub);

@@ -98,6 +98,8 @@ static void print_row(const struct nca_contract *c, struct nca_pool *pool)
 {
 	printf("%s: %s\n", c->name, c->title);
 	printf("  known by %s\n", c->known ? c->known : "nothing: it needs trainer=");
+	if (c->copies)
+		puts("  copies one node's environment to all: trainer= means broadcast too");
 	print_cell("task", &c->task, pool);
 	print_cell("node", &c->node, pool);
 }
@@ -117,9 +119,9 @@ static json_t *cell_json(const struct nca_cell *cell, struct nca_pool *pool)
 
 static json_t *row_json(const struct nca_contract *c, struct nca_pool *pool)
 {
-	return json_pack("{s:s, s:s, s:s*, s:s*, s:o, s:o}", "name", c->name, "title", c->title,
-			 "known", c->known, "programs", c->programs, "task",
-			 cell_json(&c->task, pool), "node", cell_json(&c->node, pool));
+	return json_pack("{s:s, s:s, s:s*, s:s*, s:b, s:o, s:o}", "name", c->name, "title",
+			 c->title, "known", c->known, "programs", c->programs, "copies", c->copies,
+			 "task", cell_json(&c->task, pool), "node", cell_json(&c->node, pool));
 }
 
 static bool is_asked(const struct nca_contract *c, char **names)

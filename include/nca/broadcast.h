@@ -6,7 +6,15 @@
 #ifndef NCA_BROADCAST_H
 #define NCA_BROADCAST_H
 
+#include <nca/option.h>
 #include <nca/plan.h>
+
+/*
+ * What broadcast= says; where it says nothing, the step if trainer= names a trainer that copies
+ * (nca/contract.h). A trainer that is only recognized changes nothing: its program may be what
+ * copies to other nodes, or what a node's own daemon has started there.
+ */
+enum nca_broadcast nca_broadcast_wanted(const struct nca_options *opt);
 
 /*
  * Makes env the same on all nodes. A variable that differs goes, if it is NCCL's, into ->conf, the

@@ -65,6 +65,7 @@ struct nca_contract {
 	const char *setting, *value; /* of the environment: tell it from other rows with these
 					programs, or where the program is not known */
 	const char *known; /* how a step of it is known without trainer=; NULL: it is not */
+	bool copies;	   /* one node's environment goes to all others: see nca/broadcast.h */
 	struct nca_cell task, node;
 };
 

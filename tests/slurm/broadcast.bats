@@ -53,6 +53,17 @@ step='srun --nccl-autoconf=$words -N2 -l bash -c "env | grep -E ^NCCL_; cat \$NC
 	[[ $stderr == *'warning broadcast-differs: GLOO_SOCKET_IFNAME would be bond0 on node1 and eth0 on node2'* ]]
 }
 
+@test "trainer= of a launcher that copies does it by itself" {
+	for trainer in ray mpirun deepspeed-pdsh; do
+		in_lab --plugin "srun --nccl-autoconf=layout=node,trainer=$trainer -N2 -l bash -c \"env | grep -E '^(NCCL|MASTER|N[A-Z]*)_'; true\""
+		((status == 0))
+		[[ $output == *"0: NCCL_CONF_FILE="* ]]
+		[[ $(sed -n 's/^0: //p' <<<"$output") == "$(sed -n 's/^1: //p' <<<"$output")" ]]
+	done
+	in_lab --plugin "srun --nccl-autoconf=layout=node,trainer=deepspeed -N2 -l bash -c 'env | grep ^NCCL_'"
+	has '0: NCCL_SOCKET_IFNAME==bond0' '1: NCCL_SOCKET_IFNAME==eth0'
+}
+
 @test "without it the environments differ, and NCCL on the other node takes the wrong network by the first one's" {
 	in_lab --plugin "srun --nccl-autoconf=quiet -N1 -n1 -w node1 true; export NCCL_SOCKET_IFNAME==bond0; srun -N2 -l \$uniqueid"
 	has '0: address 10.10.0.11' '1: address 192.168.100.12'

@@ -138,11 +138,43 @@ static void check(void **state)
 		fail_msg("%s", plan.warnings.v[0].text);
 }
 
+struct wanted {
+	const char *name; /* words of --nccl-autoconf= */
+	enum nca_broadcast want;
+};
+
+static const struct wanted wanted[] = {
+	{"on", NCA_BROADCAST_OFF},
+	{"broadcast", NCA_BROADCAST_STEP},
+	{"broadcast=job", NCA_BROADCAST_JOB},
+	{"trainer=auto", NCA_BROADCAST_OFF},
+	{"trainer=deepspeed", NCA_BROADCAST_OFF},
+	{"trainer=deepspeed-pdsh", NCA_BROADCAST_STEP},
+	{"trainer=ray", NCA_BROADCAST_STEP},
+	{"trainer=mpirun", NCA_BROADCAST_STEP},
+	{"trainer=ray,broadcast=job", NCA_BROADCAST_JOB},
+	{"trainer=torchrun,broadcast", NCA_BROADCAST_STEP},
+};
+
+static void check_wanted(void **state)
+{
+	const struct wanted *r = *state;
+	struct nca_options opt;
+	struct nca_error err;
+
+	nca_options_init(&opt);
+	assert_int_equal(nca_options_parse(&opt, r->name, NCA_FROM_USER, &err), 0);
+	assert_int_equal(nca_broadcast_wanted(&opt), r->want);
+	nca_options_finish(&opt);
+	assert_int_equal(nca_broadcast_wanted(&opt), r->want);
+}
+
 int main(void)
 {
 	struct CMUnitTest tests[TABLE_MAX];
 	size_t n = 0;
 
 	TABLE_ADD(tests, n, rows, check);
+	TABLE_ADD(tests, n, wanted, check_wanted);
 	return _cmocka_run_group_tests("broadcast", tests, n, NULL, NULL);
 }

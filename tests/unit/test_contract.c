@@ -80,7 +80,7 @@ static const struct value values[] = {
 	{"mpirun, task", "mpirun", NCA_LAYOUT_TASK, NULL, NULL},
 	{"mpirun, node", "mpirun", NCA_LAYOUT_NODE, NULL, NULL},
 	{"ray, task", "ray", NCA_LAYOUT_TASK, NULL, NULL},
-	{"ray, node", "ray", NCA_LAYOUT_NODE, NULL, NODES},
+	{"ray, node", "ray", NCA_LAYOUT_NODE, NULL, "NNODES=2" MASTER},
 	{"ignite, task", "ignite", NCA_LAYOUT_TASK, NULL, WORKER},
 	{"ignite, node", "ignite", NCA_LAYOUT_NODE, NULL, NULL},
 	{"torchrun-c10d, task", "torchrun-c10d", NCA_LAYOUT_TASK, NULL, NULL},
