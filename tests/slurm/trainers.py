@@ -3,7 +3,7 @@
 """Reads the environment as each trainer's start-up code does, and joins the rendezvous that it finds there.
 
 Our own code, written from the functions that are named in it. Runs under the name of the launcher that it stands for (accelerate, deepspeed,
-llamafactory-cli, swift, composer, ray) or as the training script. TRAINER says whose script it is, LAYOUT in which layout the step runs; with DRY set a launcher
+llamafactory-cli, swift, composer, ray) or as the training script, unless SCRIPT names another one for the workers. TRAINER says whose script it is, LAYOUT in which layout the step runs; with DRY set a launcher
 starts its workers itself where it would start torchrun. A worker prints "TRAINER LAYOUT: rank R of N" when all N have met, and the number of each was there once.
 """
 import argparse
@@ -19,6 +19,7 @@ ENV = os.environ
 RENDEZVOUS = ('RANK', 'LOCAL_RANK', 'WORLD_SIZE', 'LOCAL_WORLD_SIZE', 'MASTER_ADDR', 'MASTER_PORT', 'NNODES', 'NODE_RANK', 'NPROC_PER_NODE',
               'FORCE_TORCHRUN', 'PET_NNODES', 'JAX_COORDINATOR_ADDRESS')
 SECONDS = 30
+SCRIPT = ENV.get('SCRIPT', __file__).split()
 
 
 def say(text):
@@ -123,7 +124,7 @@ def torchrun(nnodes, node_rank, nproc, address, port):
     if 'DRY' in ENV:
         return spawn(int(node_rank) * int(nproc), int(nnodes) * int(nproc), int(nproc), address, port)
     return subprocess.call(['/usr/bin/torchrun', '--nnodes', nnodes, '--node_rank', node_rank, '--nproc_per_node', nproc, '--master_addr', address,
-                            '--master_port', port, __file__])
+                            '--master_port', port, *SCRIPT])
 
 
 def spawn(first, size, nproc, address, port):
@@ -132,7 +133,7 @@ def spawn(first, size, nproc, address, port):
     for i in range(nproc):
         env = {**ENV, 'RANK': str(first + i), 'LOCAL_RANK': str(i), 'WORLD_SIZE': str(size), 'LOCAL_WORLD_SIZE': str(nproc), 'MASTER_ADDR': address,
                'MASTER_PORT': port}
-        workers.append(subprocess.Popen([sys.executable, __file__], env={**env, 'STARTED': '1'}))
+        workers.append(subprocess.Popen([sys.executable, *SCRIPT], env={**env, 'STARTED': '1'}))
     return max([worker.wait() for worker in workers])
 
 
@@ -147,17 +148,39 @@ def accelerate_launch(argv):
 def deepspeed(argv):
     """deepspeed/launcher/runner.py main, launcher/launch.py main"""
     args = parse(argv, 'hostfile', 'node_rank', 'master_addr', 'master_port')
-    assert '--no_ssh' in argv and not [name for name in RENDEZVOUS[:2] if name in ENV]
-    slots = [int(line.split('slots=')[1]) for line in open(args.hostfile)]
+    assert not [name for name in RENDEZVOUS[:2] if name in ENV]
+    hosts = dict(line.split(' slots=') for line in open(args.hostfile).read().splitlines())
+    slots = [int(n) for n in hosts.values()]
+    if '--no_ssh' not in argv:
+        return deepspeed_pdsh(list(hosts), args)
     rank = int(args.node_rank)
     return spawn(sum(slots[:rank]), sum(slots), slots[rank], args.master_addr, args.master_port)
+
+
+def deepspeed_pdsh(hosts, args):
+    """deepspeed/launcher/runner.py main, launcher/multinode_runner.py PDSHRunner.get_cmd: what node 1 has under these names, and no more"""
+    exports = {name: value for name, value in ENV.items() if name.startswith(('NCCL', 'PYTHON', 'MV2', 'UCX'))}
+    if os.path.exists('.deepspeed_env'):
+        exports.update(line.split('=', 1) for line in open('.deepspeed_env').read().splitlines())
+    address = args.master_addr or subprocess.check_output(login(hosts[0], {}) + ['hostname', '-I'], text=True).split()[0]
+    port = args.master_port or '29500'
+    nodes = [subprocess.Popen(login(host, exports) + [sys.executable, sys.argv[0], '--no_ssh', '--hostfile', args.hostfile, '--node_rank', str(rank),
+                                                      '--master_addr', address, '--master_port', port]) for rank, host in enumerate(hosts)]
+    return max([node.wait() for node in nodes])
+
+
+def login(host, env):
+    """For ssh, which the lab does not have: a step of the job's on that node, with nothing of this environment but what is given"""
+    own = {name: ENV[name] for name in ('PATH', 'HOME', 'TRAINER', 'LAYOUT', 'SCRIPT', 'OMP_NUM_THREADS') if name in ENV}
+    return ['srun', '--overlap', '--nccl-autoconf=off', '--quiet', '-N1', '-n1', '-w', host, '--export=NONE', '/usr/bin/env', '-i',
+            *(f'{name}={value}' for name, value in {**own, **env}.items())]
 
 
 def llamafactory(argv):
     """LLaMA-Factory src/llamafactory/launcher.py launch; v0.9.0 src/llamafactory/cli.py main, where RANK is the node's"""
     assert argv[0] == 'train'
     if not is_true(ENV.get('FORCE_TORCHRUN', '0')):  # and one GPU
-        return work()
+        return work() if ENV['LAYOUT'] == 'task' else met((0, 1))
     node_rank = ENV.get('RANK' if ENV['TRAINER'].endswith('-0.9.0') else 'NODE_RANK', '0')
     return torchrun(ENV.get('NNODES', '1'), node_rank, ENV.get('NPROC_PER_NODE', '1'), ENV.get('MASTER_ADDR', '127.0.0.1'),
                     ENV.get('MASTER_PORT', str(random.randint(20001, 29999))))
