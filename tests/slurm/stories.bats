@@ -116,7 +116,7 @@ address 192.168.100.12" ]]
 	in_lab deepspeed --split --gpus=2 'batch <<-\END
 		nccl-autoconf hostfile >hostfile
 		nccl-autoconf env --format=docker >.deepspeed_env
-		eval "$(nccl-autoconf env)"
+		set -a; . ./.deepspeed_env; set +a
 		deepspeed --hostfile hostfile --master_addr $MASTER_ADDR --master_port $MASTER_PORT
 	END'
 	trains 10.10.0.11
