@@ -39,6 +39,10 @@
 /* The user's words where no command line can be given. */
 #define NCA_OPTION_VARIABLE "NCCL_AUTOCONF"
 
+/* From the wrapper to `nccl-autoconf run`: what NCCL_AUTOCONF was, which is "off" for a plugin in
+ * srun itself. */
+#define NCA_WORDS_VARIABLE "SLURM_NCCL_AUTOCONF_WORDS"
+
 #define NCA_SECRET_BYTES 32
 
 /*

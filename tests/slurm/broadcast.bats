@@ -132,6 +132,21 @@ step='srun --nccl-autoconf=$words -N2 -l bash -c "env | grep -E ^NCCL_; cat \$NC
 	[[ $(grep -c '^ "MASTER_ADDR": "10.10.0.11"' <<<"$output") == 1 ]]
 }
 
+@test "env in a batch script where the plugin is on: by the header, the environment, or the site" {
+	for on in '#SBATCH --nccl-autoconf' 'export NCCL_AUTOCONF=on' ''; do
+		site=default=off
+		[[ $on ]] || site=default=on
+		LAB_PLUGSTACK_ARGS=$site in_lab --plugin --gpus=2 "
+			printf '%s\n' '#!/bin/bash' '#SBATCH -N2 --gpus-per-node=2' '${on:-:}' 'nccl-autoconf env; touch ready' >job
+			sbatch job >/dev/null
+			for ((i = 0; i < 300; i++)); do [[ ! -e ready ]] || break; sleep 0.1; done
+			cat slurm-*.out"
+		((status == 0))
+		has "export MASTER_ADDR='10.10.0.11'"
+		grep -q "^export NCCL_CONF_FILE='/run/nccl-autoconf/" <<<"$output"
+	done
+}
+
 @test "env and hostfile outside a job, and with bad words: what to type" {
 	NCA=${NCCL_AUTOCONF:-$BATS_TEST_DIRNAME/../../wrapper/nccl-autoconf}
 	run -1 --separate-stderr env -u SLURM_JOB_ID "$NCA" env

@@ -104,7 +104,7 @@ address 192.168.100.12" ]]
 
 @test "DeepSpeed by hand: the first address of the first host is the wrong one" {
 	in_lab deepspeed --split --gpus=2 'batch <<-\END
-		printf "node%d slots=2\n" 1 2 >hostfile
+		printf "node%d slots=1\n" 1 2 >hostfile
 		export NCCL_SOCKET_IFNAME=bond0
 		echo GLOO_SOCKET_IFNAME=bond0 >.deepspeed_env
 		deepspeed --hostfile hostfile

@@ -53,6 +53,16 @@ same() {
 	same --split=bond0 '-N2 --ntasks-per-node=4'
 }
 
+@test "beside a plugin that is on: once, and the words are still there for the tasks" {
+	in_lab --plugin 'export NCCL_AUTOCONF=net
+		nccl-autoconf srun -N2 -- bash -c "env | grep ^NCCL_AUTOCONF="
+		unset NCCL_AUTOCONF
+		nccl-autoconf srun -N2 -- bash -c "env | grep ^NCCL_AUTOCONF=; srun --overlap -N1 -n1 bash -c \"env | grep -c ^NCCL_AUTOCONF=\"; true"'
+	((status == 0))
+	[[ $output == $'NCCL_AUTOCONF=net\nNCCL_AUTOCONF=net\n0\n0' ]]
+	[[ $(grep -c '2 nodes on' <<<"$stderr") == 2 ]]
+}
+
 @test "a launcher per node: as the plugin" {
 	in_lab --gpus=2 --plugin "srun --nccl-autoconf -N2 --ntasks-per-node=1 --gpus-per-node=2 bash -c '$ours' | sort"
 	local with_plugin=$output
