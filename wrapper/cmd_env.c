@@ -151,8 +151,8 @@ static int add(variables *vars, struct nca_pool *pool, char *key, char *value)
 	return 0;
 }
 
-/* What this task has of what a task may be given, whoever has set it. */
-static int read_task(struct nca_pool *pool, variables *vars, struct nca_error *err)
+/* What this process has of what a task may be given, whoever has set it, unless it is there. */
+static int add_own(struct nca_pool *pool, variables *vars, struct nca_error *err)
 {
 	char **e;
 
@@ -160,7 +160,7 @@ static int read_task(struct nca_pool *pool, variables *vars, struct nca_error *e
 		size_t len = strcspn(*e, "=");
 		char *key = nca_pool_strndup(pool, *e, len);
 
-		if (key && !nca_variable_may_set(key))
+		if (key && (!nca_variable_may_set(key) || nca_pairs_get(*vars, key)))
 			continue;
 		if (add(vars, pool, key, *e + len + ((*e)[len] == '=')))
 			return nca_fail(err, -ENOMEM, "out of memory");
@@ -185,7 +185,9 @@ static int agree(const struct request *req, struct nca_pool *pool, variables *va
 	NCA_FOREACH(p, plan->nodes.v->env)
 		if (is_wanted(req, p->key) && add(vars, pool, p->key, p->value))
 			return nca_fail(err, -ENOMEM, "out of memory");
-	return 0;
+	/* A shell has it; a container or a file is to have what the user set, and what an earlier
+	 * call did. */
+	return req->format == SHELL ? 0 : add_own(pool, vars, err);
 }
 
 int cmd_env(int argc, char **argv)
@@ -201,7 +203,7 @@ int cmd_env(int argc, char **argv)
 	if (!pool)
 		rc = -ENOMEM;
 	else if (getenv(NCA_MARKER_VARIABLE) && !req.list)
-		rc = read_task(pool, &vars, &err);
+		rc = add_own(pool, &vars, &err);
 	else
 		rc = agree(&req, pool, &vars, &err);
 	rc = rc ? rc : print(&vars, req.format);

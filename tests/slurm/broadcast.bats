@@ -110,6 +110,7 @@ step='srun --nccl-autoconf=$words -N2 -l bash -c "env | grep -E ^NCCL_; cat \$NC
 			nccl-autoconf env --format=json >json
 			eval "$(nccl-autoconf env)"
 			env | grep -E "^(NCCL_|MASTER_|PET_|RANK|NNODES)" >vars
+			nccl-autoconf env --format=docker >again
 			srun bash -c "echo plain \$MASTER_PORT \$NCCL_CONF_FILE"
 			nccl-autoconf hostfile >hosts
 			nccl-autoconf hostfile --format=mpich --slots=3 >mpich
@@ -118,6 +119,7 @@ step='srun --nccl-autoconf=$words -N2 -l bash -c "env | grep -E ^NCCL_; cat \$NC
 		sbatch job >/dev/null
 		for ((i = 0; i < 300; i++)); do [[ ! -e ready ]] || break; sleep 0.1; done
 		cat slurm-*.out vars docker json hosts mpich
+		diff <(grep -E "^(MASTER|NCCL_CONF)" vars | sort) <(grep -E "^(MASTER|NCCL_CONF)" again | sort) && echo the same again
 		while IFS= read -r line; do export "${line?}"; done <vars
 		srun --oversubscribe --overcommit -N2 -l $uniqueid
 		touch done'
@@ -126,6 +128,7 @@ step='srun --nccl-autoconf=$words -N2 -l bash -c "env | grep -E ^NCCL_; cat \$NC
 		'0: address 10.10.0.11' '1: address 10.10.0.12'
 	[[ $(grep -cE '^NCCL_CONF_FILE=/run/nccl-autoconf/[0-9]+/nccl.conf$' <<<"$output") == 2 ]]
 	! grep -E '^(PET_|RANK|NNODES|NCCL_SOCKET_IFNAME)' <<<"$output" || false
+	has 'the same again'
 	# A plain step of the script has what the script has
 	[[ $(sed -n 's/^MASTER_PORT=/plain /p' <<<"$output") == *"$(grep -oE '^plain [0-9]+' <<<"$output" | sort -u)"* ]]
 	[[ $(grep -cE '^plain [0-9]+ /run/nccl-autoconf/' <<<"$output") == 2 ]]
