@@ -230,3 +230,28 @@ hands_over() {
 		count 2 "job =bond0"
 	done
 }
+
+# Each job has a /tmp of its own, so another job sees of the first one's node what a login would see
+@test "broadcast in a job with a private /tmp: the file is seen from outside too" {
+	for suite in $SUITES; do
+		[[ $suite != bookworm ]] || continue # no contain_spank yet
+		in_lab --split=mixed --contain-spank '
+			cat >job <<-\END
+				#!/bin/bash
+				#SBATCH -N2 --oversubscribe --overcommit -o out
+				nccl-autoconf env --format=docker >vars
+				srun -l bash -c "ls /tmp | wc -l; sed s/^/inside:/ \$(sed -n s/NCCL_CONF_FILE=//p vars)"
+				touch ready; until [[ -e done ]]; do sleep 0.1; done
+			END
+			sbatch job >/dev/null
+			until [[ -e ready ]]; do sleep 0.1; done
+			srun --oversubscribe --overcommit -N2 -l bash -c "sed s/^/outside:/ \$(sed -n s/NCCL_CONF_FILE=//p vars)"
+			touch done; cat vars out'
+		count 1 "0: inside:NCCL_SOCKET_IFNAME==bond0"
+		count 1 "1: inside:NCCL_SOCKET_IFNAME==eth0"
+		count 1 "0: outside:NCCL_SOCKET_IFNAME==bond0"
+		count 1 "1: outside:NCCL_SOCKET_IFNAME==eth0"
+		count 1 "0: 0"
+		count 1 "1: 0"
+	done
+}
