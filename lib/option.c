@@ -50,7 +50,7 @@ static const struct row rows[] = {
 	 .help = "the variables of this trainer (auto); see nccl-autoconf trainers"},
 	{"check", CHOICE, AT(check), .choices = {"", "rdma", "bandwidth", "nccl"},
 	 .value = NCA_CHECK_OFF, .arg = "rdma|bandwidth|nccl",
-	 .help = "preflight before the first task starts"},
+	 .help = "preflight before the first task starts (not in this release: a warning says so)"},
 	{"missing-rail", CHOICE, AT(missing_rail_fail), .choices = {"drop", "fail"},
 	 .arg = "drop|fail", .help = "when a node lacks a rail that others have"},
 	{"min-rails", NUMBER, AT(min_rails), .value = 1, .min = 1, .max = 32, .arg = "N",

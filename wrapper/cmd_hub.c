@@ -77,6 +77,9 @@ static void report(const struct session *s, enum outcome outcome)
 		if (line)
 			nca_say("%s", line);
 	}
+	if (opt->check != NCA_CHECK_OFF && outcome != STOP)
+		nca_say("warning no-check: this release has no preflight yet: the step starts "
+			"without it");
 	if (outcome == STOP)
 		nca_say("the step is not started%s",
 			nca_same(plan->verdict, "refuse") ? "" : " (strict)");

@@ -56,6 +56,7 @@ setup_file() {
 		'bad_command||--nccl-autoconf=explian' \
 		'elsewhere||--nccl-autoconf=default=on' \
 		'quiet||--nccl-autoconf=quiet' \
+		'check||--nccl-autoconf=check' \
 		'explain||--nccl-autoconf=explain' \
 		'save||--nccl-autoconf=save=saved.json' \
 		'save_bad||--nccl-autoconf=save=/nonexistent/saved.json' \
@@ -189,4 +190,11 @@ complaints() {
 	row file.home
 	! grep '^NCCL_SOCKET_IFNAME=' <<<"$out" || false
 	(($(grep -cx GLOO_SOCKET_IFNAME=eth0 <<<"$out") == 2))
+}
+
+@test "check: what it asks for is not there, and that is said" {
+	row file.check
+	((code == 0))
+	ports 210
+	[[ $err == *'warning no-check: this release has no preflight yet: the step starts without it'* ]]
 }
