@@ -22,10 +22,10 @@ in_vmlab() {
 
 # An RC ping over mlx5_0 between the nodes, by another program than ours; the first messages may come before the server
 ping='
-	srun -w node1 timeout 60 ibv_rc_pingpong -d mlx5_0 -g 1 -n 20 -s 256 >server 2>&1 &
+	srun -w node1 timeout 60 stdbuf -oL ibv_rc_pingpong -d mlx5_0 -g 1 -n 20 -s 256 >server 2>&1 &
 	for i in {1..10}; do
-		srun -Q -w node2 timeout 10 ibv_rc_pingpong -d mlx5_0 -g 1 -n 20 -s 256 10.11.0.11 >client 2>&1 && echo ping works
-		grep -q "local address" client && break
+		srun -Q -w node2 timeout 10 stdbuf -oL ibv_rc_pingpong -d mlx5_0 -g 1 -n 20 -s 256 10.11.0.11 >client 2>&1 && echo ping works
+		grep -q "connect to" client || break
 	done
 	cat client; scancel -u root; wait'
 
@@ -73,7 +73,7 @@ move_gids='
 	in_vmlab --root --fault=rdma-in 'srun -w node2 rdma link; '"$ping"
 	(($(grep -c 'state ACTIVE' <<<"$output") == 3))
 	! grep -x 'ping works' <<<"$output" || false
-	grep '^ *local address' <<<"$output" # both ends were there
+	grep '^ *remote address' <<<"$output" # both ends were there
 }
 
 @test "a fault that there is not, a fifth guest, another suite: what to write" {
