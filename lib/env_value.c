@@ -114,19 +114,6 @@ static void check_mnnvl(struct nca_step *step, const struct nca_node_state *node
 					    nca_step_setter(node)));
 }
 
-static bool has_address(const struct nca_node *node, const struct nca_ip *ip)
-{
-	const struct nca_link *link;
-	const struct nca_addr *a;
-	struct nca_ip have;
-
-	NCA_FOREACH(link, node->interfaces)
-		NCA_FOREACH(a, link->addresses)
-			if (!nca_ip_parse(a->addr, &have) && !nca_ip_compare(&have, ip))
-				return true;
-	return false;
-}
-
 /* NCCL then asks nobody else where to meet (src/bootstrap.cc): "10.0.0.1:23456", "[fd00::1]:1". */
 static void check_comm_id(struct nca_step *step, const struct nca_node_state *node)
 {
@@ -141,7 +128,7 @@ static void check_comm_id(struct nca_step *step, const struct nca_node_state *no
 	n = open ? strcspn(set + 1, "]") : strcspn(set, ":");
 	if (n < sizeof(text))
 		memcpy(text, set + open, n);
-	if (!nca_ip_parse(text, &ip) && has_address(step->nodes.v->node, &ip))
+	if (!nca_ip_parse(text, &ip) && nca_node_holder(step->nodes.v->node, &ip))
 		return;
 	nca_step_warn(step, "env-comm-id", "", node->node->name,
 		      nca_step_text(step,

@@ -227,6 +227,29 @@ const struct nca_link *nca_node_link(const struct nca_node *node, const char *na
 	return NULL;
 }
 
+const struct nca_link *nca_node_holder(const struct nca_node *node, const struct nca_ip *ip)
+{
+	const struct nca_link *link;
+	const struct nca_addr *a;
+	struct nca_ip have;
+
+	NCA_FOREACH(link, node->interfaces)
+		NCA_FOREACH(a, link->addresses)
+			if (!nca_ip_parse(a->addr, &have) && !nca_ip_compare(&have, ip))
+				return link;
+	return NULL;
+}
+
+bool nca_node_port_is_taken(const struct nca_node *node, int port)
+{
+	size_t i;
+
+	for (i = 0; i < node->ports_in_use.n; i++)
+		if (node->ports_in_use.v[i] == port)
+			return true;
+	return false;
+}
+
 const struct nca_hca *nca_node_hca(const struct nca_node *node, const char *name)
 {
 	const struct nca_hca *h;

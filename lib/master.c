@@ -6,20 +6,6 @@
 
 #include "rendezvous_parts.h"
 
-/* The name of an interface that has the address, NULL where none has. */
-static const char *find_interface(const struct nca_node *node, const struct nca_ip *ip)
-{
-	const struct nca_link *link;
-	const struct nca_addr *a;
-	struct nca_ip have;
-
-	NCA_FOREACH(link, node->interfaces)
-		NCA_FOREACH(a, link->addresses)
-			if (!nca_ip_parse(a->addr, &have) && !nca_ip_compare(&have, ip))
-				return link->name;
-	return NULL;
-}
-
 /* -EINVAL: a name, of which nobody knows where it leads. */
 static int read_address(const struct nca_node *first, const char *set, struct nca_ip *ret)
 {
@@ -45,19 +31,20 @@ int nca_master_check(const struct nca_meeting *m)
 {
 	const struct nca_node *first = m->job->nodes.v;
 	const struct nca_plan_node *plan = m->plan->nodes.v;
-	const char *set = nca_pairs_get(first->environment, "MASTER_ADDR"), *ifname;
+	const char *set = nca_pairs_get(first->environment, "MASTER_ADDR");
+	const struct nca_link *link;
 	struct nca_ip ip;
 
 	if (!set || !plan->socket_addr || read_address(first, set, &ip))
 		return 0;
 	if (nca_ip_is_loopback(&ip))
 		return warn(m, set, "leads every node to itself");
-	ifname = find_interface(first, &ip);
-	if (!ifname)
+	link = nca_node_holder(first, &ip);
+	if (!link)
 		return warn(m, set,
 			    nca_pool_printf(m->pool, "is no address of %s, where task 0 runs",
 					    first->name));
-	if (nca_same(ifname, plan->socket_ifname))
+	if (nca_same(link->name, plan->socket_ifname))
 		return 0;
-	return warn(m, set, nca_pool_printf(m->pool, "is on %s of %s", ifname, first->name));
+	return warn(m, set, nca_pool_printf(m->pool, "is on %s of %s", link->name, first->name));
 }

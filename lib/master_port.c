@@ -5,16 +5,6 @@
 
 #include "rendezvous_parts.h"
 
-static bool is_taken(const struct nca_node *node, int port)
-{
-	size_t i;
-
-	for (i = 0; i < node->ports_in_use.n; i++)
-		if (node->ports_in_use.v[i] == port)
-			return true;
-	return false;
-}
-
 int nca_master_port(const struct nca_meeting *m, const char *set, int *ret)
 {
 	const struct nca_node *first = m->job->nodes.v;
@@ -34,7 +24,7 @@ int nca_master_port(const struct nca_meeting *m, const char *set, int *ret)
 				     "set. Open it, or unset MASTER_PORT",
 				     set);
 	}
-	if (is_taken(first, *ret))
+	if (nca_node_port_is_taken(first, *ret))
 		return nca_plan_warn(m->plan, m->pool, "master-port-busy", first->name,
 				     "MASTER_PORT=%s is set and in use. Unset it, or set another",
 				     set);

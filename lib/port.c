@@ -33,16 +33,6 @@ static bool in_range(int port, const struct range *r, size_t n)
 	return false;
 }
 
-static bool is_taken(const struct nca_node *node, int port)
-{
-	size_t i;
-
-	for (i = 0; i < node->ports_in_use.n; i++)
-		if (node->ports_in_use.v[i] == port)
-			return true;
-	return false;
-}
-
 /* Linux's default, where the node's own is unknown. */
 static struct range ephemeral(const struct nca_node *node)
 {
@@ -58,7 +48,7 @@ static bool all_free(const struct nca_node *node, int port, bool asked)
 	int i;
 
 	for (i = 0; i < PORTS; i++) {
-		if (is_taken(node, port + i))
+		if (nca_node_port_is_taken(node, port + i))
 			return false;
 		if (!asked && (in_range(port + i, &eph, 1) ||
 			       in_range(port + i, services, ARRAY_SIZE(services))))

@@ -9,6 +9,7 @@
 #ifndef NCA_INVENTORY_H
 #define NCA_INVENTORY_H
 
+#include <nca/addr.h>
 #include <nca/schema.h>
 
 typedef NCA_LIST(char *) nca_strs;
@@ -217,6 +218,12 @@ extern const struct nca_shape nca_link_shape, nca_addr_shape, nca_bond_shape, nc
 /* NULL where the node has no such interface or HCA. */
 const struct nca_link *nca_node_link(const struct nca_node *node, const char *name);
 const struct nca_hca *nca_node_hca(const struct nca_node *node, const char *name);
+
+/* The interface that holds an address, NULL where none does. */
+const struct nca_link *nca_node_holder(const struct nca_node *node, const struct nca_ip *ip);
+
+/* Is it known that a TCP port of the node cannot be bound? */
+bool nca_node_port_is_taken(const struct nca_node *node, int port);
 
 /* Is text the node's name, with or without a domain? */
 bool nca_node_is_named(const struct nca_node *node, const char *text);
