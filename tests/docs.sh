@@ -36,9 +36,11 @@ check 'every code' "$(cat "$src"/lib/*.c "$src"/wrapper/*.c | tr -d '\n' |
 	grep -oE '(nca_step_warn|nca_plan_warn)\([^";]*"[a-z-]+"|warning [a-z-]+:|\{"[a-z-]+",[[:space:]]*NCA_LAYOUT_' |
 	grep -oE '"[a-z-]+"|warning [a-z-]+' | sed 's/^warning //; s/"//g' | sort -u | missing)"
 
-# Prints the lines of standard input that the page's listing does not have at this place.
-unlisted()
-{
-	sed -n '/^TRAINERS$/,/^MESSAGES$/s/^    //p' "$page" | diff - /dev/fd/3 3<&0 | sed -n 's/^[<>] //p'
-}
-check 'the listing of trainers' "$("$program" trainers | grep . | unlisted)"
+listed=$(sed -n '/^TRAINERS$/,/^MESSAGES$/s/^    //p' "$page" | grep .)
+said=$("$program" trainers | grep .)
+check 'the listing of trainers' "$(diff - /dev/fd/3 3<<-LISTED <<-SAID | sed -n 's/^[<>] //p'
+	$listed
+	LISTED
+	$said
+	SAID
+)"
