@@ -56,15 +56,6 @@ static int read_section(struct reader *r, char *line)
 	return r->nodes ? 0 : -ENOMEM;
 }
 
-static int set_word(struct nca_options *opt, const char *key, const char *value,
-		    struct nca_error *err)
-{
-	char word[NCA_OPTION_TEXT_MAX + 64];
-
-	snprintf(word, sizeof(word), "%s%s%s", key, value ? "=" : "", value ? value : "");
-	return nca_option_set(opt, word, NCA_FROM_FILE, err);
-}
-
 /* Is it a word or a pin? The text of -EINVAL names the near ones of both. */
 static int check(const char *key, const char *value, bool *is_word, struct nca_error *err)
 {
@@ -76,7 +67,7 @@ static int check(const char *key, const char *value, bool *is_word, struct nca_e
 	if (!*is_word)
 		return rc;
 	nca_options_init(&scratch);
-	rc = set_word(&scratch, key, value, err);
+	rc = nca_option_set_pair(&scratch, key, value, NCA_FROM_FILE, err);
 	if (rc != -ENOENT)
 		return rc;
 	nca_option_near(key, NCA_FROM_FILE, near);
@@ -145,7 +136,7 @@ void nca_conf_words(const struct nca_conf *conf, char *const *names, size_t n,
 
 	NCA_FOREACH(l, conf->lines)
 		if (l->is_word && has_all(l->nodes, names, n))
-			set_word(opt, l->key, l->value, NULL);
+			nca_option_set_pair(opt, l->key, l->value, NCA_FROM_FILE, NULL);
 }
 
 /* A later line replaces an earlier one. */

@@ -265,6 +265,15 @@ int nca_option_set(struct nca_options *opt, const char *word, enum nca_origin fr
 	return rc;
 }
 
+int nca_option_set_pair(struct nca_options *opt, const char *name, const char *value,
+			enum nca_origin from, struct nca_error *err)
+{
+	char word[NCA_OPTION_TEXT_MAX + 64];
+
+	snprintf(word, sizeof(word), "%s%s%s", name, value ? "=" : "", value ? value : "");
+	return nca_option_set(opt, word, from, err);
+}
+
 int nca_options_parse(struct nca_options *opt, const char *list, enum nca_origin from,
 		      struct nca_error *err)
 {

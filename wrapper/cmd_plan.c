@@ -76,12 +76,11 @@ static int read_options(const struct nca_job *job, struct nca_options *opt, cons
 			struct nca_error *err)
 {
 	const struct nca_pair *p;
-	char word[NCA_OPTION_TEXT_MAX + 64];
 	int rc = 0;
 
 	NCA_FOREACH(p, job->options) {
-		snprintf(word, sizeof(word), "%s%s%s", p->key, p->value[0] ? "=" : "", p->value);
-		rc = nca_option_set(opt, word, NCA_FROM_USER, err);
+		rc = nca_option_set_pair(opt, p->key, p->value[0] ? p->value : NULL, NCA_FROM_USER,
+					 err);
 		if (rc)
 			return nca_fail_in(err, rc, "options");
 	}

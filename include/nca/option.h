@@ -60,6 +60,10 @@ void nca_options_init(struct nca_options *opt);
 int nca_option_set(struct nca_options *opt, const char *word, enum nca_origin from,
 		   struct nca_error *err);
 
+/* The same for a word whose value stands apart; NULL: it has none. */
+int nca_option_set_pair(struct nca_options *opt, const char *name, const char *value,
+			enum nca_origin from, struct nca_error *err);
+
 /* Collects the words that may stand there and are near to a word that is none: nca_near_add(). */
 void nca_option_near(const char *word, enum nca_origin from, char *buf);
 

@@ -11,22 +11,20 @@
 
 bats_require_minimum_version 1.5.0
 
+load ../nccl/uniqueid.sh
+
 setup_file() {
-	chmod 755 "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR"
-	"${CC:-cc}" -std=gnu11 -Wall -Wextra -Werror -o "$BATS_FILE_TMPDIR/uniqueid" \
-		"$BATS_TEST_DIRNAME/../nccl/uniqueid.c" -ldl
+	build_uniqueid
 }
 
 setup() {
-	((EUID == 0)) || skip "needs root"
-	[[ -n ${NCCL_LIB-} ]] || skip "configure found no NCCL: give it --with-nccl=PREFIX"
-	LAB=$BATS_TEST_DIRNAME/../../contrib/lab
+	need_nccl
 }
 
 # in_lab [OPTION...] SCRIPT: bash on the login host; $uniqueid there is the program; sets output, stderr, status
 in_lab() {
 	run --separate-stderr timeout 120 "$LAB" --split=mixed "${@:1:$#-1}" -- \
-		bash -c "cd; export uniqueid='$BATS_FILE_TMPDIR/uniqueid $NCCL_LIB'; ${*: -1}"
+		bash -c "cd; export uniqueid='$UNIQUEID'; ${*: -1}"
 	echo "$output" "$stderr"
 }
 

@@ -10,17 +10,14 @@
 
 bats_require_minimum_version 1.5.0
 
+load ../nccl/uniqueid.sh
+
 setup_file() {
-	chmod 755 "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR"
-	"${CC:-cc}" -std=gnu11 -Wall -Wextra -Werror -o "$BATS_FILE_TMPDIR/uniqueid" \
-		"$BATS_TEST_DIRNAME/../nccl/uniqueid.c" -ldl
+	build_uniqueid
 }
 
 setup() {
-	((EUID == 0)) || skip "needs root"
-	[[ -n ${NCCL_LIB-} ]] || skip "configure found no NCCL: give it --with-nccl=PREFIX"
-	LAB=$BATS_TEST_DIRNAME/../../contrib/lab
-	UNIQUEID="$BATS_FILE_TMPDIR/uniqueid $NCCL_LIB"
+	need_nccl
 }
 
 # answers SPLIT COMMAND INTERFACE NETWORK: so COMMAND lets NCCL answer on both

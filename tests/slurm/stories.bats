@@ -12,10 +12,10 @@
 
 bats_require_minimum_version 1.5.0
 
+load ../nccl/uniqueid.sh
+
 setup_file() {
-	chmod 755 "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR"
-	"${CC:-cc}" -std=gnu11 -Wall -Wextra -Werror -o "$BATS_FILE_TMPDIR/uniqueid" \
-		"$BATS_TEST_DIRNAME/../nccl/uniqueid.c" -ldl
+	build_uniqueid
 	# Debian's torchrun 1.13 fails under Python 3.11 with its own default for
 	# the first two; and it looks after its workers every five seconds.
 	export PET_REDIRECTS=2 PET_TEE=2 PET_MONITOR_INTERVAL=0.1
