@@ -177,6 +177,9 @@ void nca_submit_start(spank_t sp)
 	 * value does for a stale one. */
 	if (getenv(NCA_LAUNCH_VARIABLE))
 		setenv(NCA_LAUNCH_VARIABLE, "", 1);
+	/* The wrapper has a hub for this step, and what we set would look as if the user had. */
+	if (getenv(NCA_RUN_VARIABLE))
+		return;
 	nca_plugin_options(&opt);
 	if (!step_get(sp, &s) || !is_wanted(&opt, &s))
 		return;

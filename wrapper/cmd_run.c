@@ -154,18 +154,6 @@ static int join(const char *launch)
 	return 0;
 }
 
-/* As it was before the wrapper. */
-static void restore_words(void)
-{
-	const char *words = getenv(NCA_WORDS_VARIABLE);
-
-	if (words)
-		setenv(NCA_OPTION_VARIABLE, words, 1);
-	else
-		unsetenv(NCA_OPTION_VARIABLE);
-	unsetenv(NCA_WORDS_VARIABLE);
-}
-
 int cmd_run(int argc, char **argv)
 {
 	const char *launch = getenv(NCA_RUN_VARIABLE);
@@ -186,7 +174,6 @@ int cmd_run(int argc, char **argv)
 	}
 	copy = strdup(launch);
 	unsetenv(NCA_RUN_VARIABLE);
-	restore_words();
 	if (copy && join(copy) < 0)
 		return 1;
 	free(copy);

@@ -131,37 +131,6 @@ static void forget_outer_step(void)
 	free(list);
 }
 
-/* The next variable by which salloc or an #SBATCH header gives srun our option; for the caller to
- * free. Slurm's plugstack.c, _option_setenv; sbatch puts SLURM_SPANK_ before. */
-static char *next_option(void)
-{
-	static const char part[] = "_SLURM_SPANK_OPTION_nccl_autoconf_";
-	char **e;
-
-	for (e = environ; *e; e++)
-		if (nca_has_prefix(*e, part) || (nca_has_prefix(*e, "SLURM_SPANK_") &&
-						 nca_has_prefix(*e + strlen("SLURM_SPANK_"), part)))
-			return strndup(*e, strcspn(*e, "="));
-	return NULL;
-}
-
-/* A plugin in srun would do it once more, and what it sets would look as if the user had. */
-static void hush_plugin(void)
-{
-	const char *words = getenv(NCA_OPTION_VARIABLE);
-	char *name;
-
-	while ((name = next_option())) {
-		unsetenv(name);
-		free(name);
-	}
-	if (words)
-		setenv(NCA_WORDS_VARIABLE, words, 1);
-	else
-		unsetenv(NCA_WORDS_VARIABLE);
-	setenv(NCA_OPTION_VARIABLE, "off", 1);
-}
-
 static void add_program(struct request *r, const char *self)
 {
 	int i;
@@ -202,8 +171,6 @@ int cmd_srun(int argc, char **argv)
 	if (opt.on && r.async)
 		nca_say("a step that srun does not wait for is left as it is");
 	with_us = opt.on && !r.async && n > 0 && start_hub(&r, &opt, self) == 0;
-	if (with_us)
-		hush_plugin();
 	add_program(&r, with_us ? self : NULL);
 	execvp("srun", r.argv);
 	nca_say("srun: %s", strerror(errno));

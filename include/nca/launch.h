@@ -25,7 +25,7 @@
 #define NCA_LAUNCH_VERSION 1
 
 /* The same from the wrapper to its tasks; another name, so that the plugin, where there is one,
- * leaves it alone. */
+ * leaves the variable and the step alone. */
 #define NCA_RUN_VARIABLE "SLURM_NCCL_AUTOCONF_RUN"
 
 /* Beside it where RANK or LOCAL_RANK was set already when srun was called, so that all tasks have
@@ -38,10 +38,6 @@
 
 /* The user's words where no command line can be given. */
 #define NCA_OPTION_VARIABLE "NCCL_AUTOCONF"
-
-/* From the wrapper to `nccl-autoconf run`: what NCCL_AUTOCONF was, which is "off" for a plugin in
- * srun itself. */
-#define NCA_WORDS_VARIABLE "SLURM_NCCL_AUTOCONF_WORDS"
 
 #define NCA_SECRET_BYTES 32
 

@@ -104,6 +104,11 @@ static const struct row rows[] = {
 	{"no step", ASKED(2, 2), ASYNC, .log = "", CMDLINE("-N2\0a")},
 	{"the program's own --async", ASKED(2, 2), STARTS, CMDLINE("a\0--async")},
 
+	/* The wrapper is at work */
+	{"the wrapper's step", ASKED(2, 2), NOTHING, .env = {"SLURM_NCCL_AUTOCONF_RUN=1:2:3:4:5"}},
+	{"the wrapper's step, by site default", .nnodes = 2, .ntasks = 2, NOTHING,
+	 .words = {"default=on"}, .env = {"SLURM_JOB_GPUS=0", "SLURM_NCCL_AUTOCONF_RUN=1:2:3:4:5"}},
+
 	/* plugstack.conf names the plugin twice: everything comes twice, once is enough */
 	{"listed twice", ASKED(2, 2), STARTS, .listed = 2},
 	{"listed twice, not asked", .nnodes = 2, .ntasks = 2, NOTHING, .listed = 2},
