@@ -10,11 +10,6 @@
 
 #define VERSION_32_DEVICES 21805
 
-static bool is_candidate(const struct nca_port_state *p)
-{
-	return p->rule == NCA_RULE_NONE;
-}
-
 /* Mostly they stand in the document as they come by PCI path. */
 static void sort_rails(struct nca_node_state *node)
 {
@@ -38,7 +33,7 @@ static int collect_rails(struct nca_step *step)
 		if (!node->rails.v)
 			return -ENOMEM;
 		NCA_FOREACH(p, node->ports)
-			if (is_candidate(p))
+			if (nca_port_is_open(p))
 				node->rails.v[node->rails.n++] = p;
 		sort_rails(node);
 	}

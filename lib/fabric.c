@@ -3,11 +3,6 @@
  * connect. */
 #include "fabric.h"
 
-static bool is_candidate(const struct nca_port_state *p)
-{
-	return p->rule == NCA_RULE_NONE;
-}
-
 static bool is_infiniband(const struct nca_node_state *node, const struct nca_port_state *p)
 {
 	(void)node;
@@ -24,7 +19,7 @@ static bool has(const struct nca_node_state *node, nca_keep_fn keep)
 	const struct nca_port_state *p;
 
 	NCA_FOREACH(p, node->ports)
-		if (is_candidate(p) && keep(node, p))
+		if (nca_port_is_open(p) && keep(node, p))
 			return true;
 	return false;
 }
@@ -56,7 +51,7 @@ static void measure(const struct nca_step *step, struct strength *ib, struct str
 		NCA_FOREACH(p, node->ports) {
 			struct strength *s = is_infiniband(node, p) ? ib : other;
 
-			if (!is_candidate(p))
+			if (!nca_port_is_open(p))
 				continue;
 			s->ports++;
 			s->near += nca_port_is_near(node, p);
@@ -82,7 +77,7 @@ static const char *sick_text(const struct nca_node_state *node, nca_keep_fn keep
 	const struct nca_port_state *p;
 
 	NCA_FOREACH(p, node->ports)
-		if (!is_candidate(p) && keep(node, p) && p->text)
+		if (!nca_port_is_open(p) && keep(node, p) && p->text)
 			return p->text;
 	return "it has none";
 }
@@ -149,7 +144,7 @@ static bool is_joined(const struct nca_step *step, const struct nca_port_state *
 		bool found = !net->ip.family;
 
 		NCA_FOREACH(o, node->ports)
-			found = found || (o->v1 && is_candidate(o) &&
+			found = found || (o->v1 && nca_port_is_open(o) &&
 					  nca_prefix_same(&o->net[!o->gid[0]], net));
 		if (!found)
 			return false;
@@ -169,11 +164,11 @@ void nca_fabric_choose_version(struct nca_step *step)
 	v2 = count_nodes(step, is_v2);
 	NCA_FOREACH(node, step->nodes)
 		NCA_FOREACH(p, node->ports)
-			if (is_candidate(p))
+			if (nca_port_is_open(p))
 				p->keep = v2 == n || v1 < n ? !p->v1 : p->v1 && is_joined(step, p);
 	NCA_FOREACH(node, step->nodes)
 		NCA_FOREACH(p, node->ports)
-			if (is_candidate(p) && !p->keep)
+			if (nca_port_is_open(p) && !p->keep)
 				nca_step_judge_port(
 					step, p, NCA_RULE_ROCE_V1,
 					nca_step_text(step,

@@ -7,11 +7,6 @@
 
 #include "fabric.h"
 
-static bool is_candidate(const struct nca_port_state *p)
-{
-	return p->rule == NCA_RULE_NONE;
-}
-
 static const char *why(enum nca_rule rule)
 {
 	switch (rule) {
@@ -47,7 +42,7 @@ void nca_ports_keep(struct nca_step *step, struct nca_node_state *node, enum nca
 	struct nca_port_state *p;
 
 	NCA_FOREACH(p, node->ports)
-		if (is_candidate(p)) {
+		if (nca_port_is_open(p)) {
 			p->keep = keep(node, p);
 			kept += p->keep;
 			rest += !p->keep;
@@ -55,7 +50,7 @@ void nca_ports_keep(struct nca_step *step, struct nca_node_state *node, enum nca
 	if (!kept || !rest)
 		return;
 	NCA_FOREACH(p, node->ports)
-		if (is_candidate(p) && !p->keep)
+		if (nca_port_is_open(p) && !p->keep)
 			nca_step_judge_port(step, p, rule, values_text(step, p, rule));
 }
 
@@ -90,7 +85,7 @@ static bool is_near(const struct nca_node_state *node, const struct nca_port_sta
 	if (p->level != NCA_LEVEL_UNKNOWN)
 		return p->level >= NCA_LEVEL_PXB;
 	NCA_FOREACH(other, node->ports)
-		if (is_candidate(other) && other->level >= NCA_LEVEL_PXB)
+		if (nca_port_is_open(other) && other->level >= NCA_LEVEL_PXB)
 			return true;
 	return false;
 }
@@ -100,7 +95,7 @@ static bool any_near(const struct nca_node_state *node)
 	const struct nca_port_state *p;
 
 	NCA_FOREACH(p, node->ports)
-		if (is_candidate(p) && nca_port_is_near(node, p))
+		if (nca_port_is_open(p) && nca_port_is_near(node, p))
 			return true;
 	return false;
 }
@@ -112,7 +107,7 @@ static double sum_rates(const struct nca_node_state *node, double rate)
 	double sum = 0;
 
 	NCA_FOREACH(p, node->ports)
-		sum += is_candidate(p) && p->rate == rate ? rate : 0;
+		sum += nca_port_is_open(p) && p->rate == rate ? rate : 0;
 	return sum;
 }
 
@@ -127,7 +122,7 @@ static bool is_fastest(const struct nca_node_state *node, const struct nca_port_
 	NCA_FOREACH(other, node->ports) {
 		double theirs;
 
-		if (!is_candidate(other) || p->rate < 0 || other->rate < 0 ||
+		if (!nca_port_is_open(other) || p->rate < 0 || other->rate < 0 ||
 		    other->rate == p->rate)
 			continue;
 		theirs = near ? 0 : sum_rates(node, other->rate);

@@ -148,7 +148,7 @@ static void judge_shadowed(struct nca_step *step, struct nca_node_state *node)
 
 	NCA_FOREACH(p, node->ports)
 		NCA_FOREACH(pf, node->ports)
-			if (pf->rule == NCA_RULE_NONE && nca_same(p->hca->physfn, pf->hca->pci))
+			if (nca_port_is_open(pf) && nca_same(p->hca->physfn, pf->hca->pci))
 				reject(step, p, NCA_RULE_SHADOWED,
 				       nca_step_text(step, "a VF of %s", pf->hca->name));
 }
@@ -181,7 +181,7 @@ static size_t matches(const struct nca_node_state *node, const char *list)
 	size_t n = 0;
 
 	NCA_FOREACH(p, node->ports)
-		n += p->rule == NCA_RULE_NONE && nca_names_match(list, p->hca->name, p->port->port);
+		n += nca_port_is_open(p) && nca_names_match(list, p->hca->name, p->port->port);
 	return n;
 }
 

@@ -2,11 +2,6 @@
 /* InfiniBand subnets: their ports meet only through routers. */
 #include "fabric.h"
 
-static bool is_candidate(const struct nca_port_state *p)
-{
-	return p->rule == NCA_RULE_NONE;
-}
-
 /* The upper half of a GID as text: "fe80:0000:0000:0000". */
 #define PREFIX_TEXT 19
 
@@ -78,7 +73,7 @@ static struct subnets read_subnets(struct nca_step *step)
 
 	NCA_FOREACH(node, step->nodes)
 		NCA_FOREACH(p, node->ports) {
-			if (!is_candidate(p))
+			if (!nca_port_is_open(p))
 				continue;
 			if (!subnet_of(p) || has_router(p))
 				return (struct subnets){0};
@@ -101,7 +96,7 @@ static void reject_subnets(struct nca_step *step, struct subnets *s, size_t node
 
 	NCA_FOREACH(node, step->nodes)
 		NCA_FOREACH(p, node->ports) {
-			if (!is_candidate(p))
+			if (!nca_port_is_open(p))
 				continue;
 			sub = find_subnet(step, s, subnet_of(p), false);
 			if (sub->nodes < nodes || sub->ports < ports)
@@ -127,7 +122,7 @@ static bool is_in(const struct nca_node_state *node, const char *gid)
 	const struct nca_port_state *p;
 
 	NCA_FOREACH(p, node->ports)
-		if (is_candidate(p) && same_subnet(subnet_of(p), gid))
+		if (nca_port_is_open(p) && same_subnet(subnet_of(p), gid))
 			return true;
 	return false;
 }
@@ -172,7 +167,7 @@ static bool is_open(const struct nca_step *step)
 		if (node->fixed_hcas)
 			return false;
 		NCA_FOREACH(p, node->ports)
-			if (is_candidate(p) && nca_port_is_near(node, p))
+			if (nca_port_is_open(p) && nca_port_is_near(node, p))
 				return false;
 	}
 	return true;

@@ -174,7 +174,7 @@ void nca_pins_judge_ports(struct nca_step *step, struct nca_node_state *node)
 	NCA_FOREACH(p, node->ports) {
 		if (is_forbidden(step, node->node, p))
 			reject_port(step, p, pins_text(step, node->node, never));
-		any = any || (p->rule == NCA_RULE_NONE && port_is_pinned(step, node, p));
+		any = any || (nca_port_is_open(p) && port_is_pinned(step, node, p));
 	}
 	if (!pins)
 		return;

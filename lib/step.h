@@ -59,6 +59,12 @@ struct nca_port_state {
 	bool keep;	      /* by the filter that is being applied */
 };
 
+/* May the port still be chosen? */
+static inline bool nca_port_is_open(const struct nca_port_state *port)
+{
+	return port->rule == NCA_RULE_NONE;
+}
+
 struct nca_node_state {
 	const struct nca_node *node;
 	const struct nca_routes *routes; /* nodes with the same routes share them */
