@@ -150,7 +150,7 @@ static void judge_bans(struct nca_step *step)
 		NCA_FOREACH(node, step->nodes)
 			NCA_FOREACH(state, node->links)
 				if (nca_same(ban->node, node->node->name) &&
-				    nca_same(ban->ifname, state->link->name))
+				    nca_same(ban->subject, state->link->name))
 					nca_link_reject(step, state, NCA_RULE_CONNECT_FAILED,
 							"a connection over it failed: ",
 							ban->why ? ban->why : "no reason given");

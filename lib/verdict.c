@@ -19,47 +19,47 @@
 #define WC_FATAL 19
 #define WC_GENERAL 21
 
-static const struct nca_verdict peer_gid_empty = {"peer-gid-empty", NCA_SIDE_PEER,
+static const struct nca_verdict peer_gid_empty = {"peer-gid-empty", NCA_WHERE_PEER,
 						  "the peer's GID entry holds no address",
 						  "give the peer's interface its IP address back"};
-static const struct nca_verdict gid_gone = {"gid-gone", NCA_SIDE_LOCAL,
+static const struct nca_verdict gid_gone = {"gid-gone", NCA_WHERE_LOCAL,
 					    "the GID entry is gone: its IP address was removed",
 					    "give the interface its IP address back"};
-static const struct nca_verdict no_route = {"no-route", NCA_SIDE_LOCAL,
+static const struct nca_verdict no_route = {"no-route", NCA_WHERE_LOCAL,
 					    "no route to the peer over this port's interface",
 					    "set the interface up, or add the route"};
 static const struct nca_verdict peer_silent = {
-	"peer-silent", NCA_SIDE_PATH, "the peer's address does not answer ARP or ND on this rail",
+	"peer-silent", NCA_WHERE_PATH, "the peer's address does not answer ARP or ND on this rail",
 	"check the peer's link, the VLAN and whether cables of two rails are swapped"};
-static const struct nca_verdict not_connected = {"not-connected", NCA_SIDE_LOCAL,
+static const struct nca_verdict not_connected = {"not-connected", NCA_WHERE_LOCAL,
 						 "the queue pair cannot be set up",
 						 "see dmesg for the driver's reason"};
 static const struct nca_verdict wrong_neighbour = {
-	"wrong-neighbour", NCA_SIDE_PEER,
+	"wrong-neighbour", NCA_WHERE_PEER,
 	"another interface answers for the peer's address (ARP flux, or a duplicate address)",
 	"set arp_ignore=1 and arp_announce=2 on the peer, or one subnet per rail"};
-static const struct nca_verdict peer_died = {"peer-died", NCA_SIDE_NONE,
+static const struct nca_verdict peer_died = {"peer-died", NCA_WHERE_NONE,
 					     "the peer's process ended; its HCA is not judged",
 					     "see why the process ended"};
 static const struct nca_verdict return_dead = {
-	"return-dead", NCA_SIDE_RETURN, "the peer receives, but its answers do not arrive",
+	"return-dead", NCA_WHERE_RETURN, "the peer receives, but its answers do not arrive",
 	"check what the peer sends and this node receives: filters, flow control, cable"};
 static const struct nca_verdict forward_dead = {
-	"forward-dead", NCA_SIDE_FORWARD, "nothing of what is sent arrives at the peer",
+	"forward-dead", NCA_WHERE_FORWARD, "nothing of what is sent arrives at the peer",
 	"check what this node sends and the peer receives: filters, flow control, cable"};
-static const struct nca_verdict dead = {"dead", NCA_SIDE_PATH, "no answer comes back",
+static const struct nca_verdict dead = {"dead", NCA_WHERE_PATH, "no answer comes back",
 					"check filters, flow control and cables of both ends"};
-static const struct nca_verdict peer_stalled = {"peer-stalled", NCA_SIDE_NONE,
+static const struct nca_verdict peer_stalled = {"peer-stalled", NCA_WHERE_NONE,
 						"the peer did not take what arrived in time",
 						"see whether the peer is overloaded"};
-static const struct nca_verdict device_fatal = {"device-fatal", NCA_SIDE_LOCAL,
+static const struct nca_verdict device_fatal = {"device-fatal", NCA_WHERE_LOCAL,
 						"the HCA has failed", "reset it, see dmesg"};
-static const struct nca_verdict test_fault = {"test-fault", NCA_SIDE_NONE,
+static const struct nca_verdict test_fault = {"test-fault", NCA_WHERE_NONE,
 					      "the test itself is at fault", "report this"};
 static const struct nca_verdict consequence = {
-	"consequence", NCA_SIDE_NONE, "flushed after another error", "see the first error"};
+	"consequence", NCA_WHERE_NONE, "flushed after another error", "see the first error"};
 static const struct nca_verdict mtu_black_hole = {
-	"mtu-black-hole", NCA_SIDE_FORWARD,
+	"mtu-black-hole", NCA_WHERE_FORWARD,
 	"small messages arrive, large ones do not: something between drops them",
 	"set the same MTU on ports, bonds and switches"};
 
@@ -91,11 +91,11 @@ static const struct row {
 	{ANY, 0, FAILED, ANY, ANY, ANY, ANY, &mtu_black_hole},
 };
 
-static const struct nca_verdict ok = {"ok", NCA_SIDE_NONE, "works", ""};
-static const struct nca_verdict unheard = {"unheard", NCA_SIDE_NONE, "neither end was heard of",
+static const struct nca_verdict ok = {"ok", NCA_WHERE_NONE, "works", ""};
+static const struct nca_verdict unheard = {"unheard", NCA_WHERE_NONE, "neither end was heard of",
 					   "see why the nodes do not report"};
 static const struct nca_verdict degraded = {
-	"some-paths-dead", NCA_SIDE_PATH,
+	"some-paths-dead", NCA_WHERE_PATH,
 	"some of the queue pairs get through: one port of a bond, or one path of several, is dead",
 	"check each port of the bond and its switch"};
 
@@ -124,34 +124,34 @@ const struct nca_verdict *nca_verdict_find(const struct nca_ping *p)
  * than none. */
 static int weight(const struct nca_verdict *v)
 {
-	switch (v->side) {
-	case NCA_SIDE_LOCAL:
-	case NCA_SIDE_PEER:
+	switch (v->where) {
+	case NCA_WHERE_LOCAL:
+	case NCA_WHERE_PEER:
 		return 4;
-	case NCA_SIDE_FORWARD:
-	case NCA_SIDE_RETURN:
+	case NCA_WHERE_FORWARD:
+	case NCA_WHERE_RETURN:
 		return 3;
-	case NCA_SIDE_PATH:
+	case NCA_WHERE_PATH:
 		return 2;
-	case NCA_SIDE_NONE:
+	case NCA_WHERE_NONE:
 		break;
 	}
 	return v != &ok && v != &unheard;
 }
 
-static enum nca_side turned(enum nca_side side)
+static enum nca_where turned(enum nca_where where)
 {
-	switch (side) {
-	case NCA_SIDE_LOCAL:
-		return NCA_SIDE_PEER;
-	case NCA_SIDE_PEER:
-		return NCA_SIDE_LOCAL;
-	case NCA_SIDE_FORWARD:
-		return NCA_SIDE_RETURN;
-	case NCA_SIDE_RETURN:
-		return NCA_SIDE_FORWARD;
+	switch (where) {
+	case NCA_WHERE_LOCAL:
+		return NCA_WHERE_PEER;
+	case NCA_WHERE_PEER:
+		return NCA_WHERE_LOCAL;
+	case NCA_WHERE_FORWARD:
+		return NCA_WHERE_RETURN;
+	case NCA_WHERE_RETURN:
+		return NCA_WHERE_FORWARD;
 	default:
-		return side;
+		return where;
 	}
 }
 
@@ -163,7 +163,7 @@ struct nca_verdict nca_verdict_join(const struct nca_ping *a, const struct nca_p
 
 	if (weight(of_b) > weight(of_a) || of_a == &unheard) {
 		ret = *of_b;
-		ret.side = turned(ret.side);
+		ret.where = turned(ret.where);
 	}
 	return ret;
 }

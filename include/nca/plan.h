@@ -58,10 +58,10 @@ struct nca_plan {
 
 extern const struct nca_shape nca_plan_shape; /* plan/1 */
 
-/* An interface that a test proved useless for this step, so that the next plan goes without it. */
+/* What a test proved useless for this step, so that the next plan goes without it. */
 struct nca_ban {
 	char *node;
-	char *ifname;
+	char *subject; /* as a decision's: an interface, or "mlx5_0:1" */
 	char *why;
 };
 

@@ -11,14 +11,14 @@
 #include <nca/util.h>
 
 /* Which part of the path a verdict points at. */
-enum nca_side {
-	NCA_SIDE_NONE,	  /* it works, or nothing can be said */
-	NCA_SIDE_LOCAL,	  /* the end that observed */
-	NCA_SIDE_PEER,	  /* the other end */
-	NCA_SIDE_FORWARD, /* from here to there: our sending, their receiving, or what lies between
-			   */
-	NCA_SIDE_RETURN,  /* from there to here */
-	NCA_SIDE_PATH,	  /* between the ends, no direction known */
+enum nca_where {
+	NCA_WHERE_NONE,	   /* it works, or nothing can be said */
+	NCA_WHERE_LOCAL,   /* the end that observed */
+	NCA_WHERE_PEER,	   /* the other end */
+	NCA_WHERE_FORWARD, /* from here to there: our sending, their receiving, or what lies between
+			    */
+	NCA_WHERE_RETURN,  /* from there to here */
+	NCA_WHERE_PATH,	   /* between the ends, no direction known */
 };
 
 /* What one end of a ping saw. -1: not known. */
@@ -35,7 +35,7 @@ struct nca_ping {
 
 struct nca_verdict {
 	const char *word; /* stable; "ok" where it works */
-	enum nca_side side;
+	enum nca_where where;
 	const char *text; /* what it is, for people */
 	const char *cure;
 };

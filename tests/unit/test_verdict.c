@@ -15,40 +15,40 @@ struct row {
 	const char *name;
 	struct nca_ping ping;
 	const char *word;
-	enum nca_side side;
+	enum nca_where where;
 };
 
 static const struct row rows[] = {
-	{"healthy", PING(0, 0, 0, 1, 1, 1, 1, 4, 0), "ok", NCA_SIDE_NONE},
-	{"nothing else is known", PING(0, 0, -1, -1, -1, -1, -1, -1, -1), "ok", NCA_SIDE_NONE},
-	{"not heard of", PING(-1, -1, -1, -1, -1, -1, -1, -1, -1), "unheard", NCA_SIDE_NONE},
+	{"healthy", PING(0, 0, 0, 1, 1, 1, 1, 4, 0), "ok", NCA_WHERE_NONE},
+	{"nothing else is known", PING(0, 0, -1, -1, -1, -1, -1, -1, -1), "ok", NCA_WHERE_NONE},
+	{"not heard of", PING(-1, -1, -1, -1, -1, -1, -1, -1, -1), "unheard", NCA_WHERE_NONE},
 	{"own address removed", PING(EINVAL, -1, -1, -1, 1, -1, 1, 4, 0), "gid-gone",
-	 NCA_SIDE_LOCAL},
-	{"own entry gone", PING(ENODATA, -1, -1, -1, 1, -1, 1, 4, 0), "gid-gone", NCA_SIDE_LOCAL},
+	 NCA_WHERE_LOCAL},
+	{"own entry gone", PING(ENODATA, -1, -1, -1, 1, -1, 1, 4, 0), "gid-gone", NCA_WHERE_LOCAL},
 	{"peer's address removed", PING(EINVAL, -1, -1, -1, 1, -1, 0, 4, 0), "peer-gid-empty",
-	 NCA_SIDE_PEER},
-	{"netdev down", PING(ENETUNREACH, -1, -1, -1, 1, -1, 1, 4, 0), "no-route", NCA_SIDE_LOCAL},
-	{"no ARP", PING(ETIMEDOUT, -1, -1, -1, 1, -1, 1, 4, 0), "peer-silent", NCA_SIDE_PATH},
+	 NCA_WHERE_PEER},
+	{"netdev down", PING(ENETUNREACH, -1, -1, -1, 1, -1, 1, 4, 0), "no-route", NCA_WHERE_LOCAL},
+	{"no ARP", PING(ETIMEDOUT, -1, -1, -1, 1, -1, 1, 4, 0), "peer-silent", NCA_WHERE_PATH},
 	{"another errno", PING(ENOMEM, -1, -1, -1, 1, -1, 1, 4, 0), "not-connected",
-	 NCA_SIDE_LOCAL},
-	{"all dropped", PING(0, 12, 12, 0, 1, 1, 1, 4, 4), "forward-dead", NCA_SIDE_FORWARD},
-	{"only answers dropped", PING(0, 12, 12, 1, 1, 1, 1, 4, 4), "return-dead", NCA_SIDE_RETURN},
-	{"the peer does not say", PING(0, 12, 12, -1, 1, 1, 1, 4, 4), "dead", NCA_SIDE_PATH},
-	{"another MAC", PING(0, 12, 12, 0, 1, 0, 1, 4, 4), "wrong-neighbour", NCA_SIDE_PEER},
-	{"another MAC, and it works", PING(0, 0, 0, 1, 1, 0, 1, 4, 0), "ok", NCA_SIDE_NONE},
-	{"the peer has died", PING(0, 12, 12, 0, 0, 1, 1, 4, 4), "peer-died", NCA_SIDE_NONE},
-	{"some queue pairs", PING(0, 12, 12, 0, 1, 1, 1, 4, 1), "some-paths-dead", NCA_SIDE_PATH},
-	{"all but one", PING(0, 12, 12, 0, 1, 1, 1, 4, 3), "some-paths-dead", NCA_SIDE_PATH},
+	 NCA_WHERE_LOCAL},
+	{"all dropped", PING(0, 12, 12, 0, 1, 1, 1, 4, 4), "forward-dead", NCA_WHERE_FORWARD},
+	{"only answers dropped", PING(0, 12, 12, 1, 1, 1, 1, 4, 4), "return-dead", NCA_WHERE_RETURN},
+	{"the peer does not say", PING(0, 12, 12, -1, 1, 1, 1, 4, 4), "dead", NCA_WHERE_PATH},
+	{"another MAC", PING(0, 12, 12, 0, 1, 0, 1, 4, 4), "wrong-neighbour", NCA_WHERE_PEER},
+	{"another MAC, and it works", PING(0, 0, 0, 1, 1, 0, 1, 4, 0), "ok", NCA_WHERE_NONE},
+	{"the peer has died", PING(0, 12, 12, 0, 0, 1, 1, 4, 4), "peer-died", NCA_WHERE_NONE},
+	{"some queue pairs", PING(0, 12, 12, 0, 1, 1, 1, 4, 1), "some-paths-dead", NCA_WHERE_PATH},
+	{"all but one", PING(0, 12, 12, 0, 1, 1, 1, 4, 3), "some-paths-dead", NCA_WHERE_PATH},
 	{"one queue pair is no bond", PING(0, 12, 12, 0, 1, 1, 1, 1, 1), "forward-dead",
-	 NCA_SIDE_FORWARD},
+	 NCA_WHERE_FORWARD},
 	{"only large ones dropped", PING(0, 0, 12, 1, 1, 1, 1, 4, 4), "mtu-black-hole",
-	 NCA_SIDE_FORWARD},
-	{"not ready", PING(0, 13, -1, -1, 1, 1, 1, 4, 4), "peer-stalled", NCA_SIDE_NONE},
-	{"protection", PING(0, 4, -1, -1, 1, 1, 1, 4, 4), "test-fault", NCA_SIDE_NONE},
-	{"remote access", PING(0, 10, -1, -1, 1, 1, 1, 4, 4), "test-fault", NCA_SIDE_NONE},
-	{"flush", PING(0, 5, -1, -1, 1, 1, 1, 4, 4), "consequence", NCA_SIDE_NONE},
-	{"fatal", PING(0, 19, -1, -1, 1, 1, 1, 4, 4), "device-fatal", NCA_SIDE_LOCAL},
-	{"a status of the future", PING(0, 99, -1, -1, 1, 1, 1, 4, 4), "dead", NCA_SIDE_PATH},
+	 NCA_WHERE_FORWARD},
+	{"not ready", PING(0, 13, -1, -1, 1, 1, 1, 4, 4), "peer-stalled", NCA_WHERE_NONE},
+	{"protection", PING(0, 4, -1, -1, 1, 1, 1, 4, 4), "test-fault", NCA_WHERE_NONE},
+	{"remote access", PING(0, 10, -1, -1, 1, 1, 1, 4, 4), "test-fault", NCA_WHERE_NONE},
+	{"flush", PING(0, 5, -1, -1, 1, 1, 1, 4, 4), "consequence", NCA_WHERE_NONE},
+	{"fatal", PING(0, 19, -1, -1, 1, 1, 1, 4, 4), "device-fatal", NCA_WHERE_LOCAL},
+	{"a status of the future", PING(0, 99, -1, -1, 1, 1, 1, 4, 4), "dead", NCA_WHERE_PATH},
 };
 
 static void check(void **state)
@@ -57,7 +57,7 @@ static void check(void **state)
 	const struct nca_verdict *v = nca_verdict_find(&r->ping);
 
 	assert_string_equal(v->word, r->word);
-	assert_int_equal(v->side, r->side);
+	assert_int_equal(v->where, r->where);
 	assert_true(v->text[0] != '\0');
 }
 
@@ -70,20 +70,20 @@ struct join {
 	const char *name;
 	const struct nca_ping *a, *b;
 	const char *word;
-	enum nca_side side;
+	enum nca_where where;
 };
 
 static const struct join joins[] = {
-	{"both well", &healthy, &healthy, "ok", NCA_SIDE_NONE},
-	{"one is not heard of", &healthy, NULL, "ok", NCA_SIDE_NONE},
-	{"the other is not", NULL, &healthy, "ok", NCA_SIDE_NONE},
-	{"neither is", NULL, NULL, "unheard", NCA_SIDE_NONE},
-	{"a sees it", &forward, &healthy, "forward-dead", NCA_SIDE_FORWARD},
-	{"b sees it, so it is the way back", &healthy, &forward, "forward-dead", NCA_SIDE_RETURN},
-	{"a cause beats a direction", &forward, &gone, "gid-gone", NCA_SIDE_PEER},
-	{"whichever end has it", &gone, &forward, "gid-gone", NCA_SIDE_LOCAL},
-	{"a direction beats the path", &unknown, &forward, "forward-dead", NCA_SIDE_RETURN},
-	{"only b is heard of", NULL, &unknown, "dead", NCA_SIDE_PATH},
+	{"both well", &healthy, &healthy, "ok", NCA_WHERE_NONE},
+	{"one is not heard of", &healthy, NULL, "ok", NCA_WHERE_NONE},
+	{"the other is not", NULL, &healthy, "ok", NCA_WHERE_NONE},
+	{"neither is", NULL, NULL, "unheard", NCA_WHERE_NONE},
+	{"a sees it", &forward, &healthy, "forward-dead", NCA_WHERE_FORWARD},
+	{"b sees it, so it is the way back", &healthy, &forward, "forward-dead", NCA_WHERE_RETURN},
+	{"a cause beats a direction", &forward, &gone, "gid-gone", NCA_WHERE_PEER},
+	{"whichever end has it", &gone, &forward, "gid-gone", NCA_WHERE_LOCAL},
+	{"a direction beats the path", &unknown, &forward, "forward-dead", NCA_WHERE_RETURN},
+	{"only b is heard of", NULL, &unknown, "dead", NCA_WHERE_PATH},
 };
 
 static void check_join(void **state)
@@ -92,7 +92,7 @@ static void check_join(void **state)
 	struct nca_verdict v = nca_verdict_join(j->a, j->b);
 
 	assert_string_equal(v.word, j->word);
-	assert_int_equal(v.side, j->side);
+	assert_int_equal(v.where, j->where);
 }
 
 int main(void)
