@@ -82,19 +82,18 @@ static void set_identity(const struct nca_probe *p, struct nca_hca *h)
 }
 
 /* The name of the device node: the uverbsN whose ibdev file names the HCA. */
-static char *uverbs_name(const struct nca_probe *p, const struct nca_hca *h)
+static char *uverbs_name(int root, struct nca_pool *pool, const char *hca)
 {
-	int root = p->src->root_fd;
 	nca_strs nodes = {0};
 	char **node;
 
-	if (nca_sysroot_list(root, p->pool, &nodes, "sys/class/infiniband_verbs"))
+	if (nca_sysroot_list(root, pool, &nodes, "sys/class/infiniband_verbs"))
 		return NULL;
 	NCA_FOREACH(node, nodes) {
-		char *ibdev = nca_sysroot_text(root, p->pool, "sys/class/infiniband_verbs/%s/ibdev",
-					       *node);
+		char *ibdev =
+			nca_sysroot_text(root, pool, "sys/class/infiniband_verbs/%s/ibdev", *node);
 
-		if (nca_same(ibdev, h->name))
+		if (nca_same(ibdev, hca))
 			return *node;
 	}
 	return NULL;
@@ -113,24 +112,30 @@ static const char *open_hint(int error)
 }
 
 /* Not access(2): it does not see the device cgroup. */
-static int try_uverbs(const struct nca_probe *p, struct nca_hca *h)
+int nca_uverbs_try(int root, struct nca_pool *pool, const char *hca, char **why)
 {
-	const char *name = uverbs_name(p, h);
-	char *path = nca_pool_printf(p->pool, "dev/infiniband/%s", name ? name : "uverbs*");
-	int fd, error;
+	const char *name = uverbs_name(root, pool, hca);
+	char *path = nca_pool_printf(pool, "dev/infiniband/%s", name ? name : "uverbs*");
+	int fd;
 
+	*why = NULL;
 	if (!path)
 		return -ENOMEM;
-	fd = name ? nca_sysroot_open(p->src->root_fd, path, O_RDWR) : -ENOENT;
-	h->uverbs_opens = fd >= 0;
+	fd = name ? nca_sysroot_open(root, path, O_RDWR) : -ENOENT;
 	if (fd >= 0) {
 		close(fd);
 		return 0;
 	}
-	error = -fd;
-	h->uverbs_error =
-		nca_pool_printf(p->pool, "%s: /%s%s", strerror(error), path, open_hint(error));
-	return h->uverbs_error ? 0 : -ENOMEM;
+	*why = nca_pool_printf(pool, "%s: /%s%s", strerror(-fd), path, open_hint(-fd));
+	return *why ? fd : -ENOMEM;
+}
+
+static int try_uverbs(const struct nca_probe *p, struct nca_hca *h)
+{
+	int rc = nca_uverbs_try(p->src->root_fd, p->pool, h->name, &h->uverbs_error);
+
+	h->uverbs_opens = !rc;
+	return rc && !h->uverbs_error ? -ENOMEM : 0;
 }
 
 /*

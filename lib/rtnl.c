@@ -2,6 +2,7 @@
 /* Asks rtnetlink for dumps. */
 #include <errno.h>
 #include <linux/if_link.h>
+#include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -28,6 +29,10 @@ static void put_request(struct nlmsghdr *nlh, int type, int family)
 		struct ifaddrmsg *ifa = mnl_nlmsg_put_extra_header(nlh, sizeof(*ifa));
 
 		ifa->ifa_family = (unsigned char)family;
+	} else if (type == RTM_GETNEIGH) {
+		struct ndmsg *ndm = mnl_nlmsg_put_extra_header(nlh, sizeof(*ndm));
+
+		ndm->ndm_family = (unsigned char)family;
 	} else {
 		struct rtmsg *rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The only file that knows libibverbs. */
+/* What libibverbs tells of the HCAs that open. */
 #include <arpa/inet.h>
 #include <errno.h>
 

@@ -6,6 +6,12 @@
 #include "probe_parts.h"
 
 /*
+ * Opens the device node of an HCA below the root and closes it again. 0, or -errno with the path
+ * and the reason in *why, which is NULL only where memory is short.
+ */
+int nca_uverbs_try(int root_fd, struct nca_pool *pool, const char *hca, char **why);
+
+/*
  * Fills max_mtu, active_mtu and the GID table of every HCA whose device node opens. Where none
  * does, libibverbs is not called: its first call loads every provider. A device node that does not
  * open must not reach ibv_open_device(), which then waits 5.2 s for udev (rdma-core,

@@ -7,6 +7,7 @@
 #include <nca/sockaddr.h>
 
 #include "agent.h"
+#include "agent_ping.h"
 #include "nccl_conf.h"
 
 /* What does not answer in a second on a cluster's own network is no network for a job. */
@@ -107,8 +108,8 @@ int nca_agent_connect(struct nca_agent *a, const char *host, int port,
 	return rc;
 }
 
-static int answer(struct nca_agent *a, uint32_t type, const struct nca_shape *shape,
-		  const void *object, unsigned int flags, struct nca_error *err)
+int nca_agent_answer(struct nca_agent *a, uint32_t type, const struct nca_shape *shape,
+		     const void *object, unsigned int flags, struct nca_error *err)
 {
 	nca_autofree char *text = shape ? nca_schema_print(shape, object, flags, 0) : strdup("");
 	int rc;
@@ -123,12 +124,12 @@ static int answer(struct nca_agent *a, uint32_t type, const struct nca_shape *sh
 
 int nca_agent_hello(struct nca_agent *a, const struct nca_hello *hello, struct nca_error *err)
 {
-	return answer(a, NCA_MSG_HELLO, &nca_hello_shape, hello, 0, err);
+	return nca_agent_answer(a, NCA_MSG_HELLO, &nca_hello_shape, hello, 0, err);
 }
 
 int nca_agent_report(struct nca_agent *a, const struct nca_report *report, struct nca_error *err)
 {
-	return answer(a, NCA_MSG_REPORT, &nca_report_shape, report, NCA_DIGEST, err);
+	return nca_agent_answer(a, NCA_MSG_REPORT, &nca_report_shape, report, NCA_DIGEST, err);
 }
 
 int nca_agent_fail(struct nca_agent *a, const struct nca_error *why)
@@ -142,7 +143,7 @@ int nca_agent_fail(struct nca_agent *a, const struct nca_error *why)
 
 int nca_agent_confirm(struct nca_agent *a, struct nca_error *err)
 {
-	return answer(a, NCA_MSG_DONE, NULL, NULL, 0, err);
+	return nca_agent_answer(a, NCA_MSG_DONE, NULL, NULL, 0, err);
 }
 
 int nca_agent_found(struct nca_agent *a, const char *text)
@@ -159,7 +160,7 @@ static int on_hold(struct nca_agent *a, const struct nca_hold *hold, struct nca_
 
 	if (port > 0)
 		held.first = port;
-	return answer(a, NCA_MSG_HELD, &nca_hold_shape, &held, 0, err);
+	return nca_agent_answer(a, NCA_MSG_HELD, &nca_hold_shape, &held, 0, err);
 }
 
 static int on_test(struct nca_agent *a, const struct nca_test *test, struct nca_error *err)
@@ -167,7 +168,7 @@ static int on_test(struct nca_agent *a, const struct nca_test *test, struct nca_
 	struct nca_result result = {0};
 	int rc = nca_reach_connect(&a->reach, test, CONNECT_MS, a->pool, &result, err);
 
-	return rc ? rc : answer(a, NCA_MSG_RESULT, &nca_result_shape, &result, 0, err);
+	return rc ? rc : nca_agent_answer(a, NCA_MSG_RESULT, &nca_result_shape, &result, 0, err);
 }
 
 static int on_part(struct nca_agent *a, const struct nca_part *part, struct nca_error *err)
@@ -181,11 +182,11 @@ static int on_part(struct nca_agent *a, const struct nca_part *part, struct nca_
 			return rc;
 		a->wrote_conf = true;
 	}
-	return answer(a, NCA_MSG_ACK, NULL, NULL, 0, err);
+	return nca_agent_answer(a, NCA_MSG_ACK, NULL, NULL, 0, err);
 }
 
-static int parse(struct nca_agent *a, const struct nca_shape *shape, const struct nca_frame *f,
-		 void **ret, struct nca_error *err)
+int nca_agent_parse(struct nca_agent *a, const struct nca_shape *shape, const struct nca_frame *f,
+		    void **ret, struct nca_error *err)
 {
 	return nca_schema_parse(shape, f->payload, f->len, "message of the hub", a->pool, ret, err);
 }
@@ -196,15 +197,20 @@ static int on_frame(struct nca_agent *a, const struct nca_frame *f, struct nca_e
 	void *object = NULL;
 	int rc;
 
+	if (nca_agent_pings(f->type))
+		return nca_agent_ping(a, f, err);
+	/* All nodes have answered the last message by now. */
+	nca_pinger_close(a->pinger);
+	a->pinger = NULL;
 	switch (f->type) {
 	case NCA_MSG_HOLD:
-		rc = parse(a, &nca_hold_shape, f, &object, err);
+		rc = nca_agent_parse(a, &nca_hold_shape, f, &object, err);
 		return rc ? rc : on_hold(a, object, err);
 	case NCA_MSG_TEST:
-		rc = parse(a, &nca_test_shape, f, &object, err);
+		rc = nca_agent_parse(a, &nca_test_shape, f, &object, err);
 		return rc ? rc : on_test(a, object, err);
 	case NCA_MSG_PART:
-		rc = parse(a, &nca_part_shape, f, &object, err);
+		rc = nca_agent_parse(a, &nca_part_shape, f, &object, err);
 		return rc ? rc : on_part(a, object, err);
 	case NCA_MSG_COMMIT:
 		return a->part ? 1 : nca_fail(err, -EPROTO, "the hub commits nothing");

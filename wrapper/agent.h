@@ -5,12 +5,14 @@
 
 #include <nca/channel.h>
 #include <nca/message.h>
+#include <nca/pinger.h>
 #include <nca/reach.h>
 
 struct nca_agent {
 	char name[65]; /* of the node: its host name up to the first dot */
 	struct nca_channel ch;
 	struct nca_reach reach;
+	struct nca_pinger *pinger; /* NULL: nothing is open for a preflight */
 	struct nca_pool *pool;
 	struct nca_node *node;
 	const char *user_conf;	     /* the user's own NCCL file, NULL: none */
@@ -27,6 +29,14 @@ int nca_agent_connect(struct nca_agent *a, const char *host, int port,
 /* Sends what the hub must know before and after the probe. */
 int nca_agent_hello(struct nca_agent *a, const struct nca_hello *hello, struct nca_error *err);
 int nca_agent_report(struct nca_agent *a, const struct nca_report *report, struct nca_error *err);
+
+/* Reads a message of the hub into the pool. */
+int nca_agent_parse(struct nca_agent *a, const struct nca_shape *shape, const struct nca_frame *f,
+		    void **ret, struct nca_error *err);
+
+/* Sends an object; shape NULL: no payload. -ECONNRESET: the hub has ended. */
+int nca_agent_answer(struct nca_agent *a, uint32_t type, const struct nca_shape *shape,
+		     const void *object, unsigned int flags, struct nca_error *err);
 
 /* Tells the hub why this node cannot take part. -errno: it does not know. */
 int nca_agent_fail(struct nca_agent *a, const struct nca_error *why);

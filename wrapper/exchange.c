@@ -191,6 +191,7 @@ void nca_exchange_end(struct nca_agent *a)
 {
 	if (a->wrote_conf && (!a->published || a->part->conf_keep != 1))
 		nca_nccl_conf_remove(a->part->conf_path);
+	nca_pinger_close(a->pinger);
 	nca_reach_close(&a->reach);
 	nca_channel_close(&a->ch);
 	nca_pool_free(a->pool);

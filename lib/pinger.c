@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages both ways, and what became of them. */
+#include <errno.h>
+#include <poll.h>
+
+#include <nca/clock.h>
+
+#include "pinger_parts.h"
+
+/*
+ * When a message of a partner is given up, although all of ours are over: above what its queue pair
+ * tries for (see pinger_link.c), so that one that came late is not taken for one that did not come.
+ */
+#define STRAGGLER_MS 2000
+
+#define WC_AT_ONCE 16
+
+static void post_send(struct nca_pinger *p, const struct nca_pinger_port *port,
+		      struct nca_pinger_qp *qp, enum nca_work work)
+{
+	const struct nca_pinger_device *d = port->device;
+	struct ibv_sge sge = {.addr = (uintptr_t)d->memory,
+			      .length =
+				      work == NCA_SEND_SMALL ? NCA_PINGER_SMALL : NCA_PINGER_LARGE,
+			      .lkey = d->mr->lkey};
+	struct ibv_send_wr wr = {.wr_id = nca_pinger_id(p, port, qp, work),
+				 .sg_list = &sge,
+				 .num_sge = 1,
+				 .opcode = IBV_WR_SEND},
+			   *bad;
+
+	/* Only a device that is out of order refuses. */
+	qp->status[work] = ibv_post_send(qp->qp, &wr, &bad) ? IBV_WC_GENERAL_ERR : NCA_WORK_PENDING;
+}
+
+/* A queue pair on which the small message failed is in the error state. */
+static void complete(struct nca_pinger *p, const struct ibv_wc *wc)
+{
+	size_t all = (size_t)(p->sets * p->qps), n = wc->wr_id / NCA_WORKS;
+	enum nca_work work = wc->wr_id % NCA_WORKS;
+	struct nca_pinger_port *port;
+	struct nca_pinger_qp *qp;
+
+	if (n / all >= p->ports.n)
+		return;
+	port = &p->ports.v[n / all];
+	qp = &port->qps[n % all];
+	qp->status[work] = (int)wc->status;
+	if (wc->status && work <= NCA_SEND_LARGE)
+		qp->vendor = (int)wc->vendor_err;
+	if (work == NCA_SEND_SMALL && wc->status == IBV_WC_SUCCESS)
+		post_send(p, port, qp, NCA_SEND_LARGE);
+}
+
+static void drain(struct nca_pinger *p, const struct nca_pinger_device *d)
+{
+	struct ibv_wc wc[WC_AT_ONCE];
+	int i, n;
+
+	while ((n = ibv_poll_cq(d->cq, WC_AT_ONCE, wc)) > 0)
+		for (i = 0; i < n; i++)
+			complete(p, &wc[i]);
+}
+
+/* Events are for what comes after they were asked for, so what is there is taken afterwards. */
+static void take(struct nca_pinger *p, struct nca_pinger_device *d)
+{
+	struct ibv_cq *cq;
+	void *context;
+
+	while (ibv_get_cq_event(d->channel, &cq, &context) == 0)
+		ibv_ack_cq_events(cq, 1);
+	ibv_req_notify_cq(d->cq, 0);
+	drain(p, d);
+}
+
+static void take_async(struct nca_pinger_device *d)
+{
+	struct ibv_async_event event;
+
+	while (ibv_get_async_event(d->context, &event) == 0) {
+		d->fatal |= event.event_type == IBV_EVENT_DEVICE_FATAL;
+		ibv_ack_async_event(&event);
+	}
+}
+
+/* Calls on each queue pair of the partners that are connected, until one says true. */
+static bool any(const struct nca_pinger *p,
+		bool (*is)(const struct nca_pinger_partner *, const struct nca_pinger_qp *))
+{
+	const struct nca_pinger_partner *t;
+	int i;
+
+	NCA_FOREACH(t, p->partners)
+		for (i = 0; !t->error && !t->port->device->fatal && i < p->qps; i++)
+			if (is(t, &t->qps[i]))
+				return true;
+	return false;
+}
+
+static bool is_sending(const struct nca_pinger_partner *t, const struct nca_pinger_qp *qp)
+{
+	(void)t;
+	return qp->status[NCA_SEND_SMALL] == NCA_WORK_PENDING ||
+	       qp->status[NCA_SEND_LARGE] == NCA_WORK_PENDING;
+}
+
+static bool is_receiving(const struct nca_pinger_partner *t, const struct nca_pinger_qp *qp)
+{
+	(void)t;
+	return qp->status[NCA_RECV_SMALL] == NCA_WORK_PENDING;
+}
+
+/* Milliseconds that are left to wait; 0: it is over. */
+static int left(const struct nca_pinger *p, long long start)
+{
+	long long now = nca_clock_ms(), end;
+
+	if (any(p, is_sending))
+		end = start + NCA_PINGER_MS;
+	else if (any(p, is_receiving))
+		end = start + STRAGGLER_MS;
+	else
+		return 0;
+	return end > now ? (int)(end - now) : 0;
+}
+
+static int wait(struct nca_pinger *p, struct pollfd *fds, long long start)
+{
+	struct nca_pinger_device *d;
+	int ms;
+
+	while ((ms = left(p, start)) > 0) {
+		struct pollfd *fd = fds;
+
+		NCA_FOREACH(d, p->devices) {
+			bool open = !d->error && !d->fatal;
+
+			*fd++ = (struct pollfd){open ? d->channel->fd : -1, POLLIN, 0};
+			*fd++ = (struct pollfd){open ? d->context->async_fd : -1, POLLIN, 0};
+		}
+		if (poll(fds, 2 * p->devices.n, ms) < 0 && errno != EINTR)
+			return -errno;
+		fd = fds;
+		NCA_FOREACH(d, p->devices) {
+			if (fd++->revents)
+				take(p, d);
+			if (fd++->revents)
+				take_async(d);
+		}
+	}
+	return 0;
+}
+
+static void send_all(struct nca_pinger *p)
+{
+	struct nca_pinger_partner *t;
+	struct nca_pinger_device *d;
+	int i;
+
+	NCA_FOREACH(t, p->partners)
+		for (i = 0; !t->error && i < p->qps; i++)
+			post_send(p, t->port, &t->qps[i], NCA_SEND_SMALL);
+	/* What was received before is taken, too. */
+	NCA_FOREACH(d, p->devices)
+		if (!d->error)
+			take(p, d);
+}
+
+/* The first of a work that failed on its own, else one that was flushed; NULL: none. */
+static const struct nca_pinger_qp *first_failed(const struct nca_pinger_partner *t, int work)
+{
+	const struct nca_pinger_qp *flushed = NULL;
+	int i;
+
+	for (i = 0; i < t->pinger->qps; i++) {
+		const struct nca_pinger_qp *qp = &t->qps[i];
+
+		if (qp->status[work] > IBV_WC_SUCCESS && qp->status[work] != IBV_WC_WR_FLUSH_ERR)
+			return qp;
+		if (qp->status[work] == IBV_WC_WR_FLUSH_ERR && !flushed)
+			flushed = qp;
+	}
+	return flushed;
+}
+
+static struct nca_pinged_one sum(const struct nca_pinger_partner *t, int partner)
+{
+	const struct nca_pinger_qp *small = first_failed(t, NCA_SEND_SMALL),
+				   *large = first_failed(t, NCA_SEND_LARGE);
+	struct nca_pinged_one ret = {.partner = partner, .failed = 0, .received = 0, .late = 0};
+	int i;
+
+	ret.status = small ? small->status[NCA_SEND_SMALL] : -1;
+	ret.large = large ? large->status[NCA_SEND_LARGE] : -1;
+	ret.vendor = small ? small->vendor : large ? large->vendor : -1;
+	for (i = 0; i < t->pinger->qps; i++) {
+		ret.failed += t->qps[i].status[NCA_SEND_LARGE] != IBV_WC_SUCCESS;
+		ret.received += t->qps[i].status[NCA_RECV_SMALL] == IBV_WC_SUCCESS;
+		ret.late |= is_sending(t, &t->qps[i]);
+	}
+	return ret;
+}
+
+/* Nothing more comes from a device that has failed. */
+static void give_up_fatal(struct nca_pinger_partner *t)
+{
+	int i, work;
+
+	for (i = 0; t->port->device->fatal && i < t->pinger->qps; i++)
+		for (work = NCA_SEND_SMALL; work <= NCA_SEND_LARGE; work++)
+			if (t->qps[i].status[work] == NCA_WORK_PENDING)
+				t->qps[i].status[work] = IBV_WC_FATAL_ERR;
+}
+
+static int add_one(struct nca_pinger *p, int partner, struct nca_pool *pool,
+		   struct nca_pinged *answer)
+{
+	struct nca_pinger_partner *t = &p->partners.v[partner];
+	struct nca_pinged_one one, *kept;
+
+	give_up_fatal(t);
+	one = sum(t, partner);
+	if (!one.failed && one.received == p->qps)
+		return 0;
+	kept = NCA_APPEND(pool, answer->partners);
+	if (!kept)
+		return -ENOMEM;
+	*kept = one;
+	kept->failed = one.failed ? one.failed : -1;
+	kept->received = one.received < p->qps ? one.received : -1;
+	kept->late = one.late ? 1 : -1;
+	return 0;
+}
+
+int nca_pinger_ping(struct nca_pinger *p, struct nca_pool *pool, struct nca_pinged *answer,
+		    struct nca_error *err)
+{
+	long long start = nca_clock_ms();
+	struct pollfd *fds = nca_pool_alloc(pool, 2 * p->devices.n * sizeof(*fds));
+	size_t i;
+	int rc;
+
+	if (!p->linked || p->pinged)
+		return nca_fail(err, -EPROTO, "no queue pairs are connected to send on");
+	p->pinged = true;
+	*answer = (struct nca_pinged){.partners.v = nca_pool_alloc(pool, 0),
+				      .risen.v = nca_pool_alloc(pool, 0)};
+	if (!fds || !answer->partners.v || !answer->risen.v)
+		return nca_fail(err, -ENOMEM, "out of memory");
+	send_all(p);
+	rc = wait(p, fds, start);
+	if (rc)
+		return nca_fail(err, rc, "poll: %s", strerror(-rc));
+	for (i = 0; !rc && i < p->partners.n; i++)
+		rc = add_one(p, (int)i, pool, answer);
+	rc = rc ? rc : nca_pinger_hints(p, pool, answer);
+	return rc ? nca_fail(err, rc, "out of memory") : 0;
+}
