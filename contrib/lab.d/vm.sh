@@ -10,7 +10,7 @@
 
 # What a guest loads, in this order; the kernel's package resolves the rest.
 readonly vm_modules="virtio_pci virtio_net virtio_rng 9pnet_virtio 9p overlay crc32_generic crc32c_generic \
-bonding 8021q dummy veth bridge macvlan sch_netem sch_prio cls_u32 nf_tables nft_chain_nat nft_limit nft_compat \
+bonding 8021q dummy veth bridge macvlan sch_netem sch_prio cls_u32 act_gact nf_tables nft_chain_nat nft_limit nft_compat \
 ib_uverbs rdma_ucm rdma_rxe"
 
 readonly boot_seconds=120 # of emulated time beside others
