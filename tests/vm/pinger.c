@@ -2,8 +2,8 @@
 /*
  * Two pingers of two nodes that play the hub for each other by files that both see.
  *
- * usage: srun -N2 pinger DIR HCA...: all with port 1 and GID index 1; DIR is empty. Prints what the
- * preflight's messages say, a line each, and how long it took.
+ * usage: srun -N2 pinger DIR HCA...: all with port 1 and GID index 1; DIR is empty. Prints a line
+ * for each of the preflight's answers: "NAME NODEID: WHAT MS ms JSON", NAME being DIR's.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static void publish(const char *what, const struct nca_shape *shape, const void 
 
 	if (!f || fputs(text, f) < 0 || fclose(f) || rename(part, path))
 		die(path);
-	printf("%d: %s %lld ms %s\n", self, what, ms, text);
+	printf("%s %d: %s %lld ms %s\n", basename(dir), self, what, ms, text);
 	fflush(stdout);
 }
 
@@ -120,9 +120,7 @@ int main(int argc, char **argv)
 	check(nca_pinger_ping(p, pool, &pinged, &err), &err);
 	publish("pinged", &nca_pinged_shape, &pinged, nca_clock_ms() - start);
 	other("pinged", &nca_pinged_shape);
-	start = nca_clock_ms();
 	nca_pinger_close(p);
-	printf("%d: closed %lld ms\n", self, nca_clock_ms() - start);
 	nca_pool_free(pool);
 	return 0;
 }

@@ -76,6 +76,39 @@ move_gids='
 	grep '^ *remote address' <<<"$output" # both ends were there
 }
 
+# Both nodes at once; node2 breaks and mends itself
+pingers='
+	for fault in healthy rdma-in rdma-out rdma-large arp-dead gid-gone; do
+		[[ $fault == healthy || $SLURM_NODEID == 0 ]] || "$vmfault" break $fault
+		timeout 60 ./pinger $PWD/$fault mlx5_0 mlx5_1
+		[[ $fault == healthy || $SLURM_NODEID == 0 ]] || "$vmfault" mend $fault
+	done'
+
+# said FAULT NODEID ANSWER START: its first partner is the other node's mlx5_0
+said() {
+	grep -E "^$1 $2: $3 [0-9]+ ms " <<<"$output" | grep -F "ms {\"partners\":[$4"
+}
+
+@test "the pinger: what each end of a rail sees of five faults, while the other rail works" {
+	in_vmlab --root "
+		cp '$LAB_BUILDDIR/tests/vm/pinger' . && mkdir healthy rdma-in rdma-out rdma-large arp-dead gid-gone
+		vmfault=\$LAB_SRC/contrib/lab.d/vm-fault srun -N2 bash -c '$pingers'"
+	for node in 0 1; do
+		said healthy $node linked '{"mac":"52:54:00:'
+		said healthy $node pinged ']'
+	done
+	said rdma-in 0 pinged '{"partner":0,"status":12,"vendor":0,"failed":4}],'
+	said rdma-in 1 pinged '{"partner":0,"status":12,"vendor":0,"failed":4,"received":0}],'
+	said rdma-out 0 pinged '{"partner":0,"status":12,"vendor":0,"failed":4,"received":0}],'
+	said rdma-out 1 pinged '{"partner":0,"status":12,"vendor":0,"failed":4}],'
+	said rdma-large 0 pinged '{"partner":0,"large":12,"vendor":0,"failed":4}],'
+	said rdma-large 1 pinged ']'
+	said arp-dead 1 linked '{"error":110},{"mac":'
+	said gid-gone 0 linked '{"error":22},{"mac":'
+	said gid-gone 1 linked '{"error":61},{"mac":'
+	said gid-gone 0 pinged '{"partner":0,"failed":4,"received":0}],'
+}
+
 @test "a fault that there is not, a fifth guest, another suite: what to write" {
 	run -2 "$VMLAB" --fault=nothing -- true
 	[[ $output == *'no such fault: contrib/vmlab --fault=list names them' ]]
