@@ -21,29 +21,26 @@ int nca_pinger_why(struct nca_pool *pool, char **why, int error, const char *nam
 	return error;
 }
 
-static struct ibv_context *open_named(const char *name)
+/* The list is fetched once for all, and only where a device node opens: the first time loads every
+ * provider. */
+static struct ibv_context *open_named(struct nca_pinger *p, const char *name)
 {
-	struct ibv_device **list = ibv_get_device_list(NULL);
-	struct ibv_context *context = NULL;
-	int i, error = ENODEV;
+	struct ibv_device **device;
 
-	if (!list)
-		return NULL;
-	for (i = 0; list[i]; i++) {
-		if (!streq(ibv_get_device_name(list[i]), name))
-			continue;
-		context = ibv_open_device(list[i]);
-		error = errno;
-	}
-	ibv_free_device_list(list);
-	errno = error;
-	return context;
+	if (!p->list)
+		p->list = ibv_get_device_list(NULL);
+	for (device = p->list; device && *device; device++)
+		if (streq(ibv_get_device_name(*device), name))
+			return ibv_open_device(*device);
+	if (device)
+		errno = ENODEV;
+	return NULL;
 }
 
 /* What is tried in turn; NULL: all is done. */
-static const char *fill(struct nca_pinger_device *d, int cqes)
+static const char *fill(struct nca_pinger *p, struct nca_pinger_device *d, int cqes)
 {
-	d->context = open_named(d->name);
+	d->context = open_named(p, d->name);
 	if (!d->context)
 		return "cannot be opened";
 	d->pd = ibv_alloc_pd(d->context);
@@ -75,7 +72,7 @@ void nca_pinger_device_open(struct nca_pinger *p, struct nca_pinger_device *d, i
 		return;
 	}
 	errno = 0;
-	what = fill(d, cqes);
+	what = fill(p, d, cqes);
 	if (what)
 		d->error = nca_pinger_why(p->pool, &d->why, errno, d->name, what);
 }
@@ -83,8 +80,8 @@ void nca_pinger_device_open(struct nca_pinger *p, struct nca_pinger_device *d, i
 int nca_pinger_dmabuf(const struct nca_pinger_device *d)
 {
 	errno = 0;
-	/* The file descriptor is none, so that all but the lack of support is EBADF (NCCL 2.28,
-	 * transport/net_ib, ncclIbDmaBufSupport()). */
+	/* The file descriptor is none, so that all but the lack of support is EBADF (NCCL 2.30,
+	 * src/transport/net_ib/gdr.cc). */
 	ibv_reg_dmabuf_mr(d->pd, 0, 0, 0, -1, 0);
 	switch (errno) {
 	case EBADF:

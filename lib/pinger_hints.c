@@ -177,7 +177,7 @@ static int add_ethernet(const struct nca_pinger *p, const struct nca_pinger_port
 	return rc ? rc : add_fact(pool, row, "ecn_rp", ecn(p, pool, ndev, "roce_rp"));
 }
 
-/* As NCCL 2.28 looks for it (transport/net_ib, ncclIbGdrSupport()). */
+/* As NCCL 2.30 looks for it (src/transport/net_ib/gdr.cc). */
 static bool has_peermem(const struct nca_pinger *p)
 {
 	return nca_sysroot_exists(p->root_fd, "sys/module/nvidia_peermem/version") ||

@@ -20,7 +20,7 @@
 #define RNR_TIMER 12
 #define RNR_RETRIES 3
 
-/* As NCCL (transport/net_ib): routed RoCE needs more than one hop. */
+/* As NCCL 2.30 (src/transport/net_ib/connect.cc): routed RoCE needs more than one hop. */
 #define HOPS 255
 
 #define FLOW_LABEL_MAX 0xfffff
@@ -186,12 +186,17 @@ static int add_partner(struct nca_pinger *p, const struct nca_partner *asked, st
 	return 0;
 }
 
-/* Where no thread can be had, here: that takes longer, but is as good. */
-static void start(struct nca_pinger *p, struct nca_pinger_partner *t, const pthread_attr_t *attr)
+/* Where no thread can be had, here: that takes longer, but is as good while there is time. */
+static void start(struct nca_pinger *p, struct nca_pinger_partner *t, const pthread_attr_t *attr,
+		  long long deadline)
 {
-	t->started = p->event >= 0 && pthread_create(&t->thread, attr, run, t) == 0;
-	if (!t->started)
+	int rc = p->event < 0 ? EAGAIN : pthread_create(&t->thread, attr, run, t);
+
+	t->started = rc == 0;
+	if (rc && nca_clock_ms() < deadline)
 		connect_set(t);
+	else if (rc)
+		t->error = rc;
 }
 
 static void wait_done(const struct nca_pinger *p, uint64_t n, long long deadline)
@@ -234,7 +239,7 @@ static void connect_all(struct nca_pinger *p)
 	NCA_FOREACH(t, p->partners) {
 		if (t->error)
 			continue;
-		start(p, t, &attr);
+		start(p, t, &attr, deadline);
 		n += t->started;
 	}
 	pthread_attr_destroy(&attr);

@@ -11,6 +11,12 @@
 #define SETS_MAX 1024
 #define QPS_MAX 64
 #define PORT_MAX 255
+#define PKEY_INDEX_MAX 65535
+#define SL_MAX 15
+#define TC_MAX 255
+
+/* The kernel has more (soft-RoCE 1024), but ibv_global_route has eight bits for it. */
+#define GID_INDEX_MAX 255
 
 static int mtu_bytes(enum ibv_mtu mtu)
 {
@@ -75,6 +81,11 @@ static void fill_port(struct nca_pinger *p, struct nca_pinger_port *port)
 	port->why = d->why;
 	if (port->error)
 		return;
+	if (port->gid_index > GID_INDEX_MAX) {
+		port->error = nca_pinger_why(p->pool, &port->why, ERANGE, d->name,
+					     "verbs have no GID index above 255");
+		return;
+	}
 	rc = ibv_query_port(d->context, (uint8_t)port->number, &attr);
 	if (rc) {
 		port->error = nca_pinger_why(p->pool, &port->why, rc, d->name, "no such port");
@@ -170,6 +181,9 @@ static int fill(struct nca_pinger *p, const struct nca_open *open)
 		return rc;
 	NCA_FOREACH(d, p->devices)
 		nca_pinger_device_open(p, d, ports_of(p, d) * p->sets * p->qps * NCA_WORKS);
+	if (p->list)
+		ibv_free_device_list(p->list);
+	p->list = NULL;
 	NCA_FOREACH(port, p->ports) {
 		fill_port(p, port);
 		rc = rc || port->error ? rc : nca_pinger_count(p, port);
@@ -208,9 +222,12 @@ static int check(const struct nca_open *open, struct nca_error *err)
 		return nca_fail(err, -EPROTO, "%d sets of %d queue pairs are asked for", open->sets,
 				open->qps);
 	NCA_FOREACH(port, open->ports)
-		if (port->port < 1 || port->port > PORT_MAX)
-			return nca_fail(err, -EPROTO, "port %d of %s is asked for", port->port,
-					port->hca);
+		if (port->port < 1 || port->port > PORT_MAX || port->pkey_index > PKEY_INDEX_MAX ||
+		    port->sl > SL_MAX || port->tc > TC_MAX)
+			return nca_fail(err, -EPROTO,
+					"port %d of %s with pkey %d, sl %d, tc %d is asked for",
+					port->port, port->hca, port->pkey_index, port->sl,
+					port->tc);
 	return 0;
 }
 

@@ -82,6 +82,7 @@ struct nca_pinger {
 	struct nca_pool *pool;
 	int root_fd; /* own */
 	int sets, qps;
+	struct ibv_device **list; /* while devices are opened */
 	NCA_LIST(struct nca_pinger_device) devices;
 	NCA_LIST(struct nca_pinger_port) ports;
 	NCA_LIST(struct nca_pinger_partner) partners;

@@ -240,11 +240,16 @@ static void test_two_ports(void **state)
 	ask("mlx5_0", 1, 3);
 	ask("mlx5_0", 2, 3);
 	ask("mlx5_0", 3, 3);
+	ask("mlx5_0", 1, 256);
+	ask("mlx5_1", 1, 255);
 	assert_int_equal(open_them(), 0);
-	assert_int_equal(fake.opened, 1);
+	assert_int_equal(fake.listed, 1);
+	assert_int_equal(fake.opened, 2);
 	assert_int_equal(t.opened.ends.v[1].error, -1);
 	assert_int_equal(t.opened.ends.v[2].error, EINVAL);
 	assert_string_equal(t.opened.ends.v[2].why, "mlx5_0: no such port: Invalid argument");
+	assert_int_equal(t.opened.ends.v[3].error, ERANGE);
+	assert_int_equal(t.opened.ends.v[4].error, -1);
 }
 
 static void test_rtr_fails(void **state)
@@ -446,6 +451,11 @@ static void test_bad_messages(void **state)
 	static const struct {
 		int port, set;
 	} bad[] = {{0, 2}, {0, -1}, {1, 0}, {-1, 0}, {0, 0}};
+	static const struct nca_open_port ports[] = {
+		{"mlx5_0", 0, 3, 0, 0, 0},     {"mlx5_0", 256, 3, 0, 0, 0},
+		{"mlx5_0", 1, 3, 65536, 0, 0}, {"mlx5_0", 1, 3, 0, 16, 0},
+		{"mlx5_0", 1, 3, 0, 0, 256},
+	};
 	static const int sizes[][2] = {{0, 4}, {-1, 4}, {1025, 4}, {1, 0}, {1, -1}, {1, 65}};
 	size_t i;
 
@@ -459,9 +469,11 @@ static void test_bad_messages(void **state)
 	}
 	t.open.sets = 2;
 	t.open.qps = QPS;
-	t.open.ports.v[0].port = 256;
-	assert_int_equal(open_them(), -EPROTO);
-	t.open.ports.v[0].port = 1;
+	for (i = 0; i < ARRAY_SIZE(ports); i++) {
+		t.open.ports.v[0] = ports[i];
+		assert_int_equal(open_them(), -EPROTO);
+	}
+	t.open.ports.v[0] = (struct nca_open_port){"mlx5_0", 1, -1, 65535, 15, 255};
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		assert_int_equal(open_them(), 0);
 		t.up.partners.n = 0;
