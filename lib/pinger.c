@@ -62,7 +62,8 @@ static void drain(struct nca_pinger *p, const struct nca_pinger_device *d)
 			complete(p, &wc[i]);
 }
 
-/* Events are for what comes after they were asked for, so what is there is taken afterwards. */
+/* Events are for what comes after they were asked for, so what is there is taken afterwards. A
+ * device that was taken away is always readable and has no event. */
 static void take(struct nca_pinger *p, struct nca_pinger_device *d)
 {
 	struct ibv_cq *cq;
@@ -70,6 +71,7 @@ static void take(struct nca_pinger *p, struct nca_pinger_device *d)
 
 	while (ibv_get_cq_event(d->channel, &cq, &context) == 0)
 		ibv_ack_cq_events(cq, 1);
+	d->fatal |= errno != EAGAIN;
 	ibv_req_notify_cq(d->cq, 0);
 	drain(p, d);
 }
@@ -82,33 +84,31 @@ static void take_async(struct nca_pinger_device *d)
 		d->fatal |= event.event_type == IBV_EVENT_DEVICE_FATAL;
 		ibv_ack_async_event(&event);
 	}
+	d->fatal |= errno != EAGAIN;
 }
 
-/* Calls on each queue pair of the partners that are connected, until one says true. */
-static bool any(const struct nca_pinger *p,
-		bool (*is)(const struct nca_pinger_partner *, const struct nca_pinger_qp *))
+static bool is_sending(const struct nca_pinger_qp *qp)
+{
+	return qp->status[NCA_SEND_SMALL] == NCA_WORK_PENDING ||
+	       qp->status[NCA_SEND_LARGE] == NCA_WORK_PENDING;
+}
+
+static bool is_receiving(const struct nca_pinger_qp *qp)
+{
+	return qp->status[NCA_RECV_SMALL] == NCA_WORK_PENDING;
+}
+
+/* Is any queue pair of the partners that are connected like that? */
+static bool any(const struct nca_pinger *p, bool (*is)(const struct nca_pinger_qp *))
 {
 	const struct nca_pinger_partner *t;
 	int i;
 
 	NCA_FOREACH(t, p->partners)
 		for (i = 0; !t->error && !t->port->device->fatal && i < p->qps; i++)
-			if (is(t, &t->qps[i]))
+			if (is(&t->qps[i]))
 				return true;
 	return false;
-}
-
-static bool is_sending(const struct nca_pinger_partner *t, const struct nca_pinger_qp *qp)
-{
-	(void)t;
-	return qp->status[NCA_SEND_SMALL] == NCA_WORK_PENDING ||
-	       qp->status[NCA_SEND_LARGE] == NCA_WORK_PENDING;
-}
-
-static bool is_receiving(const struct nca_pinger_partner *t, const struct nca_pinger_qp *qp)
-{
-	(void)t;
-	return qp->status[NCA_RECV_SMALL] == NCA_WORK_PENDING;
 }
 
 /* Milliseconds that are left to wait; 0: it is over. */
@@ -167,7 +167,7 @@ static void send_all(struct nca_pinger *p)
 			take(p, d);
 }
 
-/* The first of a work that failed on its own, else one that was flushed; NULL: none. */
+/* The first queue pair whose message failed by itself, else one whose was flushed; NULL: none. */
 static const struct nca_pinger_qp *first_failed(const struct nca_pinger_partner *t, int work)
 {
 	const struct nca_pinger_qp *flushed = NULL;
@@ -197,7 +197,7 @@ static struct nca_pinged_one sum(const struct nca_pinger_partner *t, int partner
 	for (i = 0; i < t->pinger->qps; i++) {
 		ret.failed += t->qps[i].status[NCA_SEND_LARGE] != IBV_WC_SUCCESS;
 		ret.received += t->qps[i].status[NCA_RECV_SMALL] == IBV_WC_SUCCESS;
-		ret.late |= is_sending(t, &t->qps[i]);
+		ret.late |= is_sending(&t->qps[i]);
 	}
 	return ret;
 }

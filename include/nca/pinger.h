@@ -33,7 +33,7 @@ int nca_pinger_open(const struct nca_open *open, int root_fd, struct nca_pool *p
  * Posts the receives and moves the queue pairs to RTR and RTS, each partner's in a thread of its
  * own, since the kernel waits up to a second for a RoCE peer that does not answer ARP or ND
  * (linux-6.1 core/verbs.c, rdma_addr_find_l2_eth_by_grh()). Waits at most NCA_PINGER_MS; a move
- * that is not over by then is -EINPROGRESS of that partner.
+ * that is not over by then is EINPROGRESS of that partner.
  */
 int nca_pinger_link(struct nca_pinger *p, const struct nca_link_up *link, struct nca_pool *pool,
 		    struct nca_linked *answer, struct nca_error *err);

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A libibverbs of two HCAs; each has one completion queue, and events by an eventfd. */
 #include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/eventfd.h>
+
+#include <cmocka.h>
 
 #include "fake_verbs.h"
 
@@ -21,6 +27,8 @@ static struct queue {
 	struct ibv_wc wcs[WCS_MAX];
 	int head, tail;
 	bool armed;
+	pthread_t slow; /* completes slow_id after a while */
+	uint64_t slow_id;
 } queues[2];
 
 static struct qp {
@@ -99,6 +107,7 @@ const char *ibv_get_device_name(struct ibv_device *d)
 
 static void complete(struct queue *q, uint64_t id, int status)
 {
+	pthread_mutex_lock(&lock);
 	q->wcs[q->tail % WCS_MAX] =
 		(struct ibv_wc){.wr_id = id,
 				.status = (enum ibv_wc_status)status,
@@ -107,6 +116,16 @@ static void complete(struct queue *q, uint64_t id, int status)
 	if (q->armed)
 		eventfd_write(q->channel.fd, 1);
 	q->armed = false;
+	pthread_mutex_unlock(&lock);
+}
+
+static void *complete_slowly(void *arg)
+{
+	struct queue *q = arg;
+
+	usleep(50000);
+	complete(q, q->slow_id, IBV_WC_SUCCESS);
+	return NULL;
 }
 
 static int poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
@@ -114,15 +133,19 @@ static int poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 	struct queue *q = queue_of(cq->context);
 	int i;
 
+	pthread_mutex_lock(&lock);
 	for (i = 0; i < n && q->head < q->tail; i++)
 		wc[i] = q->wcs[q->head++ % WCS_MAX];
+	pthread_mutex_unlock(&lock);
 	return i;
 }
 
 static int req_notify_cq(struct ibv_cq *cq, int solicited)
 {
 	(void)solicited;
+	pthread_mutex_lock(&lock);
 	queue_of(cq->context)->armed = true;
+	pthread_mutex_unlock(&lock);
 	return 0;
 }
 
@@ -157,7 +180,10 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 		eventfd_write(qp->context->async_fd, 1);
 		return 0;
 	}
-	if (!script->unheard && q->taken < q->posted)
+	if (script->slow && small) {
+		queue->slow_id = q->recvs[q->taken++];
+		assert_int_equal(pthread_create(&queue->slow, NULL, complete_slowly, queue), 0);
+	} else if (!script->unheard && q->taken < q->posted)
 		complete(queue, q->recvs[q->taken++], IBV_WC_SUCCESS);
 	if (!script->silent)
 		complete(queue, wr->wr_id, q->broken ? IBV_WC_WR_FLUSH_ERR : status);
@@ -259,7 +285,8 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *c, int cqe, void *data,
 
 int ibv_destroy_cq(struct ibv_cq *cq)
 {
-	(void)cq;
+	if (queue_of(cq->context)->slow_id)
+		pthread_join(queue_of(cq->context)->slow, NULL);
 	return destroy();
 }
 
@@ -269,6 +296,10 @@ int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void 
 
 	*cq = &queue_of(channel->context)->cq;
 	*data = NULL;
+	if (hca_of(channel->context)->gone) {
+		errno = EIO;
+		return -1;
+	}
 	return eventfd_read(channel->fd, &n);
 }
 

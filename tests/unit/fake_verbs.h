@@ -19,6 +19,7 @@ struct fake_qp {
 	int small, large; /* status of the sends */
 	bool silent;	  /* no send ever completes */
 	bool unheard;	  /* nothing comes from the partner */
+	bool slow;	  /* what comes from the partner comes 50 ms after our sends are over */
 	int post;	  /* errno of posting a send */
 };
 
@@ -26,6 +27,7 @@ struct fake_qp {
 struct fake_hca {
 	int open, pd, reg, channel, cq, qp;
 	bool fatal; /* the first send brings DEVICE_FATAL and nothing else */
+	bool gone;  /* the events of the completion queue cannot be read */
 	int dmabuf;
 	bool infiniband;
 };

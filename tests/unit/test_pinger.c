@@ -401,6 +401,26 @@ static void test_fatal(void **state)
 	assert_int_equal(t.pinged.partners.v[0].late, -1);
 }
 
+/* Our own messages are through long before the partner's come. */
+static void test_slow_partner(void **state)
+{
+	(void)state;
+	fake.qps[1].slow = true;
+	run(1);
+	assert_int_equal(t.pinged.partners.n, 0);
+}
+
+/* As fatal: its descriptors are readable for ever. */
+static void test_gone(void **state)
+{
+	(void)state;
+	fake.hcas[0].gone = true;
+	fake.qps[0].silent = true;
+	run(1);
+	assert_int_equal(t.pinged.partners.v[0].status, IBV_WC_FATAL_ERR);
+	assert_int_equal(t.pinged.partners.v[0].late, -1);
+}
+
 static void test_hints(void **state)
 {
 	const struct nca_row *row;
@@ -545,11 +565,12 @@ static void test_neighbour(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_healthy),	 TEST(test_infiniband),	  TEST(test_open_fails),
-		TEST(test_node_fails),	 TEST(test_two_ports),	  TEST(test_rtr_fails),
-		TEST(test_bad_end),	 TEST(test_sends_fail),	  TEST(test_deadline),
-		TEST(test_thread_hangs), TEST(test_fatal),	  TEST(test_hints),
-		TEST(test_nothing),	 TEST(test_bad_messages), TEST(test_neighbour),
+		TEST(test_healthy),	 TEST(test_infiniband), TEST(test_open_fails),
+		TEST(test_node_fails),	 TEST(test_two_ports),	TEST(test_rtr_fails),
+		TEST(test_bad_end),	 TEST(test_sends_fail), TEST(test_deadline),
+		TEST(test_thread_hangs), TEST(test_fatal),	TEST(test_slow_partner),
+		TEST(test_gone),	 TEST(test_hints),	TEST(test_nothing),
+		TEST(test_bad_messages), TEST(test_neighbour),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
