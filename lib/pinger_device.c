@@ -53,7 +53,7 @@ static const char *fill(struct nca_pinger *p, struct nca_pinger_device *d, int c
 	}
 	d->mr = ibv_reg_mr(d->pd, d->memory, MEMORY, IBV_ACCESS_LOCAL_WRITE);
 	if (!d->mr)
-		return "cannot register 128 kB of memory";
+		return "cannot register memory";
 	d->channel = ibv_create_comp_channel(d->context);
 	if (!d->channel || fcntl(d->channel->fd, F_SETFL, O_NONBLOCK) < 0 ||
 	    fcntl(d->context->async_fd, F_SETFL, O_NONBLOCK) < 0)

@@ -193,7 +193,7 @@ static void test_open_fails(void **state)
 		{{.pd = EIO}, EIO, "mlx5_1: no protection domain: Input/output error"},
 		{{.reg = ENOMEM},
 		 ENOMEM,
-		 "mlx5_1: cannot register 128 kB of memory: Cannot allocate memory. Set "
+		 "mlx5_1: cannot register memory: Cannot allocate memory. Set "
 		 "LimitMEMLOCK=infinity for slurmd and PropagateResourceLimitsExcept=MEMLOCK in "
 		 "slurm.conf"},
 		{{.channel = EMFILE}, EMFILE, "mlx5_1: no completion channel: Too many open files"},
