@@ -5,6 +5,7 @@
 #
 # shellcheck disable=SC2016 # what is in single quotes is expanded inside the lab
 # shellcheck disable=SC2154 # bats sets stderr
+# shellcheck disable=SC2030,SC2031 # each test has its own output
 
 bats_require_minimum_version 1.5.0
 
