@@ -92,7 +92,7 @@ said() {
 
 @test "the pinger: what each end of a rail sees of five faults, while the other rail works" {
 	in_vmlab --root "
-		cp '$LAB_BUILDDIR/tests/vm/pinger' . && mkdir healthy rdma-in rdma-out rdma-large arp-dead gid-gone
+		cp '${LAB_BUILDDIR:-$BATS_TEST_DIRNAME/../..}/tests/vm/pinger' . && mkdir healthy rdma-in rdma-out rdma-large arp-dead gid-gone
 		vmfault=\$LAB_SRC/contrib/lab.d/vm-fault srun -N2 bash -c '$pingers'"
 	for node in 0 1; do
 		said healthy $node linked '{"mac":"52:54:00:'
