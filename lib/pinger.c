@@ -15,6 +15,13 @@
 
 #define WC_AT_ONCE 16
 
+/* A queue pair on which the small message failed is in the error state. */
+static bool is_large_next(const struct nca_pinger_qp *qp)
+{
+	return qp->status[NCA_SEND_SMALL] == IBV_WC_SUCCESS &&
+	       qp->status[NCA_SEND_LARGE] == NCA_WORK_NONE;
+}
+
 static void post_send(struct nca_pinger *p, const struct nca_pinger_port *port,
 		      struct nca_pinger_qp *qp, enum nca_work work)
 {
@@ -33,7 +40,29 @@ static void post_send(struct nca_pinger *p, const struct nca_pinger_port *port,
 	qp->status[work] = ibv_post_send(qp->qp, &wr, &bad) ? IBV_WC_GENERAL_ERR : NCA_WORK_PENDING;
 }
 
-/* A queue pair on which the small message failed is in the error state. */
+/*
+ * The large messages of a set go one after the other: on all queue pairs at once they overrun a
+ * queue on the way where many rails meet in one machine, as in a virtual one, and resends do not
+ * help. After one that failed the others go at once, since each may take as long to fail.
+ */
+static void send_large(struct nca_pinger *p, const struct nca_pinger_port *port,
+		       struct nca_pinger_qp *set)
+{
+	bool pending = false, failed = false;
+	struct nca_pinger_qp *qp;
+
+	for (qp = set; qp < set + p->qps; qp++) {
+		pending |= qp->status[NCA_SEND_LARGE] == NCA_WORK_PENDING;
+		failed |= qp->status[NCA_SEND_LARGE] > IBV_WC_SUCCESS;
+	}
+	for (qp = set; qp < set + p->qps && (failed || !pending); qp++)
+		if (is_large_next(qp)) {
+			post_send(p, port, qp, NCA_SEND_LARGE);
+			pending |= qp->status[NCA_SEND_LARGE] == NCA_WORK_PENDING;
+			failed |= qp->status[NCA_SEND_LARGE] > IBV_WC_SUCCESS;
+		}
+}
+
 static void complete(struct nca_pinger *p, const struct ibv_wc *wc)
 {
 	size_t all = (size_t)(p->sets * p->qps), n = wc->wr_id / NCA_WORKS;
@@ -48,8 +77,8 @@ static void complete(struct nca_pinger *p, const struct ibv_wc *wc)
 	qp->status[work] = (int)wc->status;
 	if (wc->status && work <= NCA_SEND_LARGE)
 		qp->vendor = (int)wc->vendor_err;
-	if (work == NCA_SEND_SMALL && wc->status == IBV_WC_SUCCESS)
-		post_send(p, port, qp, NCA_SEND_LARGE);
+	if (work <= NCA_SEND_LARGE)
+		send_large(p, port, &port->qps[n % all / (size_t)p->qps * (size_t)p->qps]);
 }
 
 static void drain(struct nca_pinger *p, const struct nca_pinger_device *d)
@@ -89,7 +118,7 @@ static void take_async(struct nca_pinger_device *d)
 
 static bool is_sending(const struct nca_pinger_qp *qp)
 {
-	return qp->status[NCA_SEND_SMALL] == NCA_WORK_PENDING ||
+	return qp->status[NCA_SEND_SMALL] == NCA_WORK_PENDING || is_large_next(qp) ||
 	       qp->status[NCA_SEND_LARGE] == NCA_WORK_PENDING;
 }
 
@@ -205,12 +234,16 @@ static struct nca_pinged_one sum(const struct nca_pinger_partner *t, int partner
 /* Nothing more comes from a device that has failed. */
 static void give_up_fatal(struct nca_pinger_partner *t)
 {
-	int i, work;
+	int i;
 
-	for (i = 0; t->port->device->fatal && i < t->pinger->qps; i++)
-		for (work = NCA_SEND_SMALL; work <= NCA_SEND_LARGE; work++)
-			if (t->qps[i].status[work] == NCA_WORK_PENDING)
-				t->qps[i].status[work] = IBV_WC_FATAL_ERR;
+	for (i = 0; t->port->device->fatal && i < t->pinger->qps; i++) {
+		struct nca_pinger_qp *qp = &t->qps[i];
+
+		if (qp->status[NCA_SEND_SMALL] == NCA_WORK_PENDING)
+			qp->status[NCA_SEND_SMALL] = IBV_WC_FATAL_ERR;
+		else if (is_sending(qp))
+			qp->status[NCA_SEND_LARGE] = IBV_WC_FATAL_ERR;
+	}
 }
 
 static int add_one(struct nca_pinger *p, int partner, struct nca_pool *pool,

@@ -10,13 +10,9 @@
 #include <nca/pinger.h>
 #include <nca/sysroot.h>
 
-/*
- * A small message shows whether anything arrives, a large one fills two frames of the largest MTU,
- * 4096. A longer one shows no more: 64 KiB on eight queue pairs at once is so much for busy guests
- * with soft-RoCE that a healthy rail gave up.
- */
+/* A small message shows whether anything arrives, a large one fills many frames of any MTU. */
 #define NCA_PINGER_SMALL 64
-#define NCA_PINGER_LARGE 8192
+#define NCA_PINGER_LARGE 65536
 
 /* As in the wr_id of a work request, below the number of the queue pair. */
 enum nca_work { NCA_SEND_SMALL, NCA_SEND_LARGE, NCA_RECV_SMALL, NCA_RECV_LARGE, NCA_WORKS };

@@ -21,6 +21,10 @@ static void test_sends_fail(void **state)
 		{{{.large = 12}, {.large = 12}, {.large = 12}, {.large = 12}},
 		 {0, -1, 12, 129, 4, -1, -1}},
 		{{[2] = {.small = 12}}, {0, 12, -1, 129, 1, -1, -1}},
+		/* large ones after one that failed, and after one that had no turn */
+		{{[0] = {.large = 12}}, {0, -1, 12, 129, 1, -1, -1}},
+		{{[1] = {.large = 12}}, {0, -1, 12, 129, 1, -1, -1}},
+		{{{.small = 12}, {.large = 12}}, {0, 12, 12, 129, 2, -1, -1}},
 		/* a flush is a consequence */
 		{{{.small = 5}, {.small = 13}}, {0, 13, -1, 249, 2, -1, -1}},
 		{{{.small = 5}}, {0, 5, -1, 249, 1, -1, -1}},
