@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A plan for people. */
+#include <nca/wrap.h>
+
 #include "explain.h"
 
 #define COLUMNS 100
@@ -28,24 +30,11 @@ char *nca_explain_warning(const struct nca_warning *w, struct nca_pool *pool)
 			       named ? "" : " ", w->text);
 }
 
-/* How much of text fits into width columns: up to the last blank or comma; at least one word. */
-static size_t fitting(const char *text, size_t width)
-{
-	size_t n = 0, i;
-
-	if (strlen(text) <= width)
-		return strlen(text);
-	for (i = 0; text[i] && (i < width || !n); i++)
-		if (text[i] == ' ' || (text[i] == ',' && i + 1 < width))
-			n = i + 1;
-	return n ? n : strlen(text);
-}
-
 void nca_explain_wrapped(FILE *out, const char *text, size_t at, size_t indent, size_t columns)
 {
 	while (*text) {
 		size_t width = at + COLUMN_MIN > columns ? COLUMN_MIN : columns - at;
-		size_t n = fitting(text, width), shown = n;
+		size_t n = nca_wrap_fitting(text, width), shown = n;
 
 		while (shown && text[n] && text[shown - 1] == ' ')
 			shown--;

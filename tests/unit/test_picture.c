@@ -7,56 +7,7 @@
 
 #include "document.h"
 #include "lib/svg.h"
-
-#define NEST_MAX 16
-
-static const char *skip_declaration(const char *svg)
-{
-	assert_true(nca_has_prefix(svg, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg "));
-	return strchr(svg, '\n') + 1;
-}
-
-/* The end of a tag; quotes are closed in it. */
-static const char *tag_end(const char *at)
-{
-	bool quoted = false;
-
-	for (; *at && (*at != '>' || quoted); at++) {
-		assert_false(*at == '<');
-		quoted = quoted != (*at == '"');
-	}
-	assert_true(*at == '>' && !quoted);
-	return at;
-}
-
-/* One root, every tag closed by its own name, "&" only before a number, no control characters. */
-static void assert_well_formed(const char *svg)
-{
-	const char *at = skip_declaration(svg), *open[NEST_MAX], *end;
-	size_t depth = 0;
-
-	for (; *at; at++) {
-		assert_true((unsigned char)*at >= ' ' || *at == '\n');
-		if (*at == '&')
-			assert_true(at[1] == '#' && at[strspn(at + 2, "0123456789") + 2] == ';');
-		assert_false(*at == '>');
-		if (*at != '<')
-			continue;
-		end = tag_end(at + 1);
-		if (at[1] == '/') {
-			assert_true(depth > 0);
-			depth--;
-			assert_int_equal(strcspn(open[depth], " >"), end - at - 2);
-			assert_memory_equal(open[depth], at + 2, (size_t)(end - at - 2));
-		} else if (end[-1] != '/') {
-			assert_true(depth < NEST_MAX);
-			open[depth++] = at + 1;
-		}
-		at = end;
-		assert_true(depth > 0 || !end[strspn(end + 1, "\n") + 1]);
-	}
-	assert_int_equal(depth, 0);
-}
+#include "xml.h"
 
 static void assert_shown(const char *svg, const char *name)
 {
@@ -76,7 +27,7 @@ static void check_node(const struct nca_job *job, const struct nca_plan *plan, s
 	size_t k;
 
 	assert_non_null(svg);
-	assert_well_formed(svg);
+	xml_assert(svg);
 	NCA_FOREACH(d, plan->nodes.v[i].decisions)
 		assert_shown(svg, d->subject);
 	for (k = 0; k < job->nodes.v[i].gpus.n; k++) {
@@ -143,7 +94,7 @@ static void check_text(void **state)
 	nca_svg_begin(&svg, 10, 10, r->text);
 	nca_svg_write(&svg, 1, 2, r->width, NCA_SVG_PLAIN, false, "#000000", r->text);
 	got = nca_svg_end(&svg);
-	assert_well_formed(got);
+	xml_assert(got);
 	if (!strstr(strstr(got, "<text "), r->want))
 		fail_msg("%s", got);
 }
