@@ -172,17 +172,19 @@ static int add_own(struct nca_pool *pool, variables *vars, struct nca_error *err
 static int agree(const struct request *req, struct nca_pool *pool, variables *vars,
 		 struct nca_error *err)
 {
-	const char *words = nca_pool_printf(pool, "broadcast=job,layout=node%s%s",
-					    req->list ? "," : "", req->list ? req->list : "");
+	struct nca_batch b = {.pool = pool, .say = STDERR_FILENO};
 	const struct nca_pair *p;
-	struct nca_plan *plan;
-	struct nca_job *job;
-	int rc = words ? nca_batch_agree(words, pool, &job, &plan, err)
-		       : nca_fail(err, -ENOMEM, "out of memory");
+	int rc;
 
+	b.words = nca_pool_printf(pool, "broadcast=job,layout=node%s%s", req->list ? "," : "",
+				  req->list ? req->list : "");
+	if (!b.words)
+		return nca_fail(err, -ENOMEM, "out of memory");
+	rc = nca_batch_job(&b, err);
+	rc = rc ? rc : nca_batch_agree(&b, err);
 	if (rc)
 		return rc;
-	NCA_FOREACH(p, plan->nodes.v->env)
+	NCA_FOREACH(p, b.plan->nodes.v->env)
 		if (is_wanted(req, p->key) && add(vars, pool, p->key, p->value))
 			return nca_fail(err, -ENOMEM, "out of memory");
 	/* A shell has it; a container or a file is to have what the user set, and what an earlier

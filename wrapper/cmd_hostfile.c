@@ -86,14 +86,14 @@ int cmd_hostfile(int argc, char **argv)
 	struct nca_error err = {"out of memory"};
 	struct request req = {false, 0};
 	int rc = read_arguments(argc, argv, &req);
-	struct nca_plan *plan;
-	struct nca_job *job;
+	struct nca_batch b = {.words = "layout=node", .say = STDERR_FILENO, .pool = pool};
 
 	if (rc >= 0)
 		return rc;
-	rc = pool ? nca_batch_agree("layout=node", pool, &job, &plan, &err) : -ENOMEM;
+	rc = pool ? nca_batch_job(&b, &err) : -ENOMEM;
+	rc = rc ? rc : nca_batch_agree(&b, &err);
 	if (!rc)
-		print(job, &req);
+		print(b.job, &req);
 	if (!rc && fflush(stdout))
 		rc = nca_fail(&err, -errno, "standard output: %s", strerror(errno));
 	if (rc)

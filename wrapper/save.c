@@ -21,25 +21,39 @@ int nca_save_write(const char *path, const struct nca_job *job, const struct nca
 	return rc ? nca_fail(err, rc, "%s: %s", path, strerror(-rc)) : 0;
 }
 
-int nca_save_read(const char *path, struct nca_pool *pool, struct nca_job **job,
-		  struct nca_plan **plan, struct nca_error *err)
+/* Reads what stands under the key. -EINVAL: nothing, or something else. */
+static int read_part(const char *path, const json_t *json, const char *key,
+		     const struct nca_shape *shape, struct nca_pool *pool, void **ret,
+		     struct nca_error *err)
 {
-	nca_autofree char *text = NULL, *inner = NULL;
+	nca_autofree char *text = json_dumps(json_object_get(json, key), 0);
+
+	if (!text)
+		return nca_fail(err, -EINVAL, "%s holds no %s", path, key);
+	return nca_schema_parse(shape, text, strlen(text), path, pool, ret, err);
+}
+
+int nca_save_read(const char *path, struct nca_pool *pool, struct nca_job **job,
+		  struct nca_plan **plan, struct nca_preflight **preflight, struct nca_error *err)
+{
+	void *parts[3] = {NULL, NULL, NULL};
+	nca_autofree char *text = NULL;
 	json_t *json;
-	void *object;
 	size_t len;
 	int rc = nca_file_read(path, &text, &len, err);
 
-	rc = rc ? rc : nca_schema_parse(&nca_job_shape, text, len, path, pool, &object, err);
+	rc = rc ? rc : nca_schema_parse(&nca_job_shape, text, len, path, pool, &parts[0], err);
 	if (rc)
 		return rc;
-	*job = object;
 	json = json_loadb(text, len, 0, NULL);
-	inner = json_dumps(json_object_get(json, "plan"), 0);
+	rc = read_part(path, json, "plan", &nca_plan_shape, pool, &parts[1], err);
+	if (!rc && json_object_get(json, "preflight"))
+		rc = read_part(path, json, "preflight", &nca_preflight_shape, pool, &parts[2], err);
 	json_decref(json);
-	if (!inner)
-		return nca_fail(err, -EINVAL, "%s holds no plan", path);
-	rc = nca_schema_parse(&nca_plan_shape, inner, strlen(inner), path, pool, &object, err);
-	*plan = rc ? NULL : object;
-	return rc;
+	if (rc)
+		return rc;
+	*job = parts[0];
+	*plan = parts[1];
+	*preflight = parts[2];
+	return 0;
 }
