@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The commands of nccl-autoconf: one file each. All return the exit status: 0, 1 it failed, 2 bad
- * usage or bad input. */
+ * usage or bad input; check has one more. */
 #ifndef NCA_COMMANDS_H
 #define NCA_COMMANDS_H
 
 #include <nca/util.h>
 
 int cmd_agent(int argc, char **argv);
+int cmd_check(int argc, char **argv);
 int cmd_env(int argc, char **argv);
 int cmd_hostfile(int argc, char **argv);
 int cmd_hub(int argc, char **argv);

@@ -24,6 +24,8 @@ static const struct command commands[] = {
 	{"snapshot", cmd_snapshot, "[--sysroot=DIR]",
 	 "this node's links, HCAs and GPUs as JSON (hwdesc/1)"},
 	{"plan", cmd_plan, "[--json|--explain] JOB.json|NODE.json...", "decide offline"},
+	{"check", cmd_check, "[--json] [--svg=FILE]",
+	 "in a job or a step: are all HCAs between its nodes fit for use?"},
 	{"env", cmd_env, "[--format=shell|docker|json]",
 	 "in a batch script: variables for a launcher that it starts itself"},
 	{"hostfile", cmd_hostfile, "[--format=deepspeed|openmpi|mpich]",
