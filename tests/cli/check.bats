@@ -30,11 +30,11 @@ setup() {
 # answer [PREFLIGHT]: the nodes of a recorded job agree, and these messages were exchanged between them
 answer() {
 	local job=$BATS_TEST_DIRNAME/../jobs/m-hgx-h100-roce-8x400.json
-	"$NCA" plan --json "$job" >plan
+	"$NCA" plan --json "$job" >made.json
 	python3 - "$job" "$@" >answer <<-\END
 		import json, sys
 		job = json.load(open(sys.argv[1]))
-		job["plan"] = json.load(open("plan"))
+		job["plan"] = json.load(open("made.json"))
 		if len(sys.argv) > 2:
 		    job["preflight"] = {"schema": "preflight/1", "findings": [], **json.loads(sys.argv[2])}
 		json.dump(job, sys.stdout)
