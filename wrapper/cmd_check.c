@@ -108,11 +108,12 @@ static const char *reason(const struct nca_batch *b)
 		return "these nodes cannot work together";
 	if (b->job->nnodes < 2)
 		return "one node has no other to exchange messages with";
-	return nca_pool_printf(
-		b->pool,
-		"no RDMA is used between these nodes, so only their connections over "
-		"the interface were tested: %s",
-		line ? line : "");
+	return nca_pool_printf(b->pool,
+			       "%s, so only their connections over the interface were tested: %s",
+			       nca_same(b->plan->net, "IB") || nca_same(b->plan->net, "RoCE")
+				       ? "no message was sent over the HCAs of these nodes"
+				       : "no RDMA is used between these nodes",
+			       line ? line : "");
 }
 
 static int add_reason(struct nca_batch *b)
