@@ -101,9 +101,17 @@ static int empty_lists(const struct nca_probe *p)
 	return p->node->interfaces.v && p->node->hcas.v ? 0 : -ENOMEM;
 }
 
-static int (*const parts[])(const struct nca_probe *) = {
-	empty_lists,	nca_probe_host, nca_probe_environment, nca_probe_network,
-	nca_probe_hcas, nca_probe_gpus, nca_probe_pci,
+static const struct {
+	int (*run)(const struct nca_probe *);
+	nca_probe_part name;
+} parts[] = {
+	{empty_lists, NULL},
+	{nca_probe_host, "the kernel's settings"},
+	{nca_probe_environment, "nccl.conf and the user's own"},
+	{nca_probe_network, "the network interfaces"},
+	{nca_probe_hcas, "the HCAs"},
+	{nca_probe_gpus, "the GPUs"},
+	{nca_probe_pci, "the PCI tree"},
 };
 
 int nca_probe(const struct nca_source *src, struct nca_pool *pool, struct nca_node **ret,
@@ -115,9 +123,12 @@ int nca_probe(const struct nca_source *src, struct nca_pool *pool, struct nca_no
 
 	if (rc)
 		return rc;
-	for (i = 0; i < ARRAY_SIZE(parts); i++)
-		if (parts[i](&p))
+	for (i = 0; i < ARRAY_SIZE(parts); i++) {
+		if (src->part)
+			__atomic_store_n(src->part, parts[i].name, __ATOMIC_RELEASE);
+		if (parts[i].run(&p))
 			return nca_fail(err, -ENOMEM, "out of memory");
+	}
 	*ret = p.node;
 	return 0;
 }

@@ -14,11 +14,13 @@ struct nca_agent {
 	struct nca_reach reach;
 	struct nca_pinger *pinger; /* NULL: nothing is open for a preflight */
 	struct nca_pool *pool;
+	struct nca_pool *probed; /* the node's */
 	struct nca_node *node;
 	const char *user_conf;	     /* the user's own NCCL file, NULL: none */
 	const struct nca_part *part; /* NULL until the hub has sent it */
 	bool wrote_conf;	     /* the part's file is there */
 	bool published;		     /* the tasks have the part */
+	bool stuck;		     /* a thread reads the node and does not return: _exit() */
 };
 
 /* Connects to the hub and waits for its opening, for at most timeout_ms. -errno with the hub's

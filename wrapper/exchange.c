@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One node's whole part. */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,8 +13,12 @@
 #include "config.h"
 #include "exchange.h"
 #include "nccl_conf.h"
+#include "prober.h"
 
 #define HUB_MS 10000
+
+/* How long the node may not answer while it is read. */
+#define PROBE_MS 2000
 
 static const char *given_gpus(const struct nca_agent_input *in)
 {
@@ -48,9 +51,7 @@ static int check_known(const struct nca_node *node, struct nca_error *err)
 
 static int probe(const struct nca_agent_input *in, struct nca_agent *a, struct nca_error *err)
 {
-	nca_autoclose int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const struct nca_source src = {
-		.root_fd = root,
 		.live = true,
 		.node_name = a->name,
 		.env = (char *const *)in->env,
@@ -60,9 +61,9 @@ static int probe(const struct nca_agent_input *in, struct nca_agent *a, struct n
 	};
 	int rc;
 
-	if (root < 0)
-		return nca_fail(err, -errno, "/: %m");
-	rc = nca_probe_prepare(NULL) ? -ENOMEM : nca_probe(&src, a->pool, &a->node, err);
+	rc = nca_probe_prepare(NULL) ? -ENOMEM
+				     : nca_prober_run(&src, PROBE_MS, &a->probed, &a->node, err);
+	a->stuck = rc == -ETIMEDOUT;
 	rc = rc ? rc : check_known(a->node, err);
 	if (rc)
 		return rc;
@@ -194,5 +195,6 @@ void nca_exchange_end(struct nca_agent *a)
 	nca_pinger_close(a->pinger);
 	nca_reach_close(&a->reach);
 	nca_channel_close(&a->ch);
+	nca_pool_free(a->probed);
 	nca_pool_free(a->pool);
 }

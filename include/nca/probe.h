@@ -5,7 +5,7 @@
  * What cannot be read is unknown, and `unknown` of the snapshot says why, by path
  * ("hcas[mlx5_0].ports[1].gids" -> "Permission denied"). Only facts: nothing is judged here. No
  * name is looked up, and nothing is written. Reading has no deadline of its own: a driver may block
- * for seconds, so a caller that must not wait runs it in a process that it can leave behind.
+ * for seconds, so a caller that must not wait runs it where it can be left behind.
  *
  * A recorded tree holds sys, proc and etc as the machine had them, and the kernel's answers to
  * RTM_GETLINK, RTM_GETADDR and RTM_GETROUTE as bytes in netlink/link, netlink/addr, netlink/route
@@ -16,6 +16,9 @@
 
 #include <nca/inventory.h>
 
+/* What is being read, in words; for another thread, so __atomic_load_n(). NULL: nothing yet. */
+typedef const char *nca_probe_part;
+
 struct nca_source {
 	int root_fd;	       /* directory: "/", or a recorded tree; stays the caller's */
 	bool live;	       /* this machine: ask rtnetlink, open device nodes */
@@ -24,7 +27,8 @@ struct nca_source {
 	const char *gpus; /* GPUs given to the step: indices, ranges, UUIDs, by comma; NULL: all */
 	const char *
 		memlock; /* memory lock limit of the task: bytes, or "unlimited"; NULL: not known */
-	const char *version; /* of this program; NULL: not said */
+	const char *version;  /* of this program; NULL: not said */
+	nca_probe_part *part; /* is kept up to date; NULL: nobody asks */
 };
 
 /*

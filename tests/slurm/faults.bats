@@ -145,6 +145,13 @@ faulty() {
 	says 'nccl-autoconf: 2 nodes on bond0 *'
 }
 
+# A pipe that nobody writes to stands for a driver, or a home directory, that does not answer
+@test "what the probe reads does not answer: its own limit, not the hub's, and what it was is named" {
+	in_lab --split "mkfifo .nccl.conf; $step"
+	unset_and_run 8
+	not_agreed "node[12]: no answer for 2 s while reading nccl.conf and the user's own: *"
+}
+
 @test "the agent dies after it has reported" {
 	# When the hub asks for connections, this node's is over.
 	faulty 'node2: *' '"$real" "$@" & for i in {1..400}; do

@@ -127,6 +127,12 @@ same() {
 	[[ $stderr == *"./nothing: No such file or directory"* ]]
 }
 
+@test "what the probe reads does not answer: one line, and no task waits for the hub's limit" {
+	in_lab --no-plugin 'mkfifo .nccl.conf; SECONDS=0; nccl-autoconf srun -N2 -- hostname; ((SECONDS < 20)) && echo soon; '"$gone"
+	[[ $(sort <<<"$output") == $'node1\nnode2\nsoon' ]]
+	[[ $stderr == "nccl-autoconf: warning not-agreed: node"[12]": no answer for 2 s while reading nccl.conf and the user's own: "* ]]
+}
+
 @test "run without a hub, srun without a program, a bad word: what to type" {
 	in_lab --no-plugin 'srun -N2 nccl-autoconf run -- ./train'
 	((status == 2))
