@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What should be equal on all nodes: settings, versions, firmware. */
+#include <errno.h>
+
+#include <nca/hostlist.h>
+
 #include "step.h"
 
 /* More values than this are counted. */
 #define GROUPS_MAX 4
+
+/* Names and ranges of a value. */
+#define NAMES_MAX 12
 
 struct group {
 	const char *value;
@@ -12,17 +19,16 @@ struct group {
 
 struct groups {
 	NCA_LIST(struct group) all;
-	size_t known;
 };
 
-static struct group *find_group(struct nca_step *step, struct groups *g, const char *value)
+static struct group *find_group(struct nca_pool *pool, struct groups *g, const char *value)
 {
 	struct group *group;
 
 	NCA_FOREACH(group, g->all)
 		if (streq(group->value, value))
 			return group;
-	group = NCA_APPEND(step->pool, g->all);
+	group = NCA_APPEND(pool, g->all);
 	if (group)
 		*group = (struct group){.value = value};
 	return group;
@@ -38,19 +44,22 @@ static int compare_groups(const void *a, const void *b)
 }
 
 /* "6.8 on node1,node3, 5.15 on node2" */
-static char *groups_text(struct nca_step *step, const struct groups *g)
+static char *groups_text(struct nca_pool *pool, const struct groups *g)
 {
 	const struct group *group;
 	char *text = "";
 
 	NCA_FOREACH(group, g->all) {
 		size_t i = (size_t)(group - g->all.v);
+		char *names = nca_hostlist_make(pool, group->nodes.v, group->nodes.n, NAMES_MAX);
 
 		if (i == GROUPS_MAX)
-			return nca_step_text(step, "%s and %zu other values", text, g->all.n - i);
-		text = nca_step_text(step, "%s%s%s on %s", text ? text : "", i ? ", " : "",
-				     group->value,
-				     nca_step_names(step, group->nodes.v, group->nodes.n));
+			return nca_pool_printf(pool, "%s and %zu other values", text, g->all.n - i);
+		text = !names ? NULL
+			      : nca_pool_printf(pool, "%s%s%s on %s", text, i ? ", " : "",
+						group->value, names);
+		if (!text)
+			return NULL;
 	}
 	return text;
 }
@@ -68,30 +77,48 @@ static bool all_equal(const char *const *values, size_t n)
 	return true;
 }
 
-bool nca_step_differ(struct nca_step *step, const char *code, const char *what,
-		     const char *const *values, const char *cure)
+int nca_differ_text(struct nca_pool *pool, const char *const *names, const char *const *values,
+		    size_t n, char **text, const char **odd)
 {
 	struct groups g = {0};
 	struct group *last;
 	size_t i;
 
-	if (all_equal(values, step->nodes.n))
-		return false;
-	for (i = 0; i < step->nodes.n; i++) {
-		struct group *group = values[i] ? find_group(step, &g, values[i]) : NULL;
-		const char **name = group ? NCA_APPEND(step->pool, group->nodes) : NULL;
+	if (all_equal(values, n))
+		return 0;
+	for (i = 0; i < n; i++) {
+		struct group *group = values[i] ? find_group(pool, &g, values[i]) : NULL;
+		const char **name = group ? NCA_APPEND(pool, group->nodes) : NULL;
 
-		step->no_memory = step->no_memory || (values[i] && !name);
+		if (values[i] && !name)
+			return -ENOMEM;
 		if (name)
-			*name = step->nodes.v[i].node->name;
+			*name = names[i];
 	}
-	if (step->no_memory)
-		return true;
 	qsort(g.all.v, g.all.n, sizeof(*g.all.v), compare_groups);
 	last = &g.all.v[g.all.n - 1];
-	nca_step_warn(step, code, what, last->nodes.n < g.all.v->nodes.n ? last->nodes.v[0] : NULL,
-		      nca_step_text(step, "%s differs: %s; %s", what, groups_text(step, &g), cure));
-	return true;
+	*odd = last->nodes.n < g.all.v->nodes.n ? last->nodes.v[0] : NULL;
+	*text = groups_text(pool, &g);
+	return *text ? 1 : -ENOMEM;
+}
+
+bool nca_step_differ(struct nca_step *step, const char *code, const char *what,
+		     const char *const *values, const char *cure)
+{
+	const char **names = nca_pool_alloc(step->pool, step->nodes.n * sizeof(*names));
+	const char *odd = NULL;
+	char *text = NULL;
+	size_t i;
+	int rc = names ? 0 : -ENOMEM;
+
+	for (i = 0; names && i < step->nodes.n; i++)
+		names[i] = step->nodes.v[i].node->name;
+	rc = rc ? rc : nca_differ_text(step->pool, names, values, step->nodes.n, &text, &odd);
+	step->no_memory = step->no_memory || rc < 0;
+	if (rc > 0)
+		nca_step_warn(step, code, what, odd,
+			      nca_step_text(step, "%s differs: %s; %s", what, text, cure));
+	return rc != 0;
 }
 
 /* Keys of `software` that the nodes of a step should share. */

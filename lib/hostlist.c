@@ -143,3 +143,56 @@ int nca_hostlist_check(const char *list, struct nca_error *err)
 	} while (s <= end && s[-1] == ',');
 	return 0;
 }
+
+/* Splits "node017" into "node" and 17; returns where the number begins. */
+static size_t split(const char *name, unsigned long *number)
+{
+	size_t n = strlen(name), at = n;
+
+	while (at > 0 && n - at < 9 && name[at - 1] >= '0' && name[at - 1] <= '9')
+		at--;
+	*number = at < n ? strtoul(name + at, NULL, 10) : 0;
+	return at;
+}
+
+/* Is b the name after a: node9, node10; node09, node10? */
+static bool follows(const char *a, const char *b)
+{
+	unsigned long x, y;
+	size_t n = split(a, &x), m = split(b, &y);
+
+	return n == m && a[n] && b[n] && y == x + 1 && !strncmp(a, b, n) &&
+	       (strlen(a) == strlen(b) || (a[n] != '0' && b[n] != '0'));
+}
+
+/* How many names from the first on are one run. */
+static size_t run(const char *const *names, size_t n)
+{
+	size_t i = 1;
+
+	while (i < n && follows(names[i - 1], names[i]))
+		i++;
+	return i > 2 ? i : 1;
+}
+
+char *nca_hostlist_make(struct nca_pool *pool, const char *const *names, size_t n, size_t max)
+{
+	char *list = nca_pool_strdup(pool, "");
+	size_t i, len, parts = 0;
+
+	for (i = 0; list && i < n; i += len, parts++) {
+		const char *first = names[i], *comma = i ? "," : "";
+		unsigned long number;
+		size_t at = split(first, &number);
+
+		if (max && parts == max)
+			return nca_pool_printf(pool, "%s and %zu more", list, n - i);
+		len = run(names + i, n - i);
+		if (len == 1)
+			list = nca_pool_printf(pool, "%s%s%s", list, comma, first);
+		else
+			list = nca_pool_printf(pool, "%s%s%.*s[%s-%s]", list, comma, (int)at, first,
+					       first + at, names[i + len - 1] + at);
+	}
+	return list;
+}

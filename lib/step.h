@@ -155,6 +155,14 @@ void nca_step_unsure(struct nca_step *step, const char *code, const char *node, 
 bool nca_step_differ(struct nca_step *step, const char *code, const char *what,
 		     const char *const *values, const char *cure);
 
+/*
+ * 1 where the values of the nodes (NULL: not known, so not compared) are not equal: *text is "A on
+ * node[1-7], B on node8", the majority first, *odd one of the minority, NULL where none is. 0;
+ * -ENOMEM.
+ */
+int nca_differ_text(struct nca_pool *pool, const char *const *names, const char *const *values,
+		    size_t n, char **text, const char **odd);
+
 /* Software, firmware and NCCL's version, compared across the nodes; refuses where NCCL would. */
 void nca_step_check_versions(struct nca_step *step);
 
