@@ -216,11 +216,24 @@ static bool can_agree(const struct nca_step *step)
 	return true;
 }
 
+/* A rail that failed its test may be gone from all nodes alike. */
+static bool any_failed(const struct nca_step *step)
+{
+	const struct nca_node_state *node;
+	const struct nca_port_state *p;
+
+	NCA_FOREACH(node, step->nodes)
+		NCA_FOREACH(p, node->ports)
+			if (p->rule == NCA_RULE_PING_FAILED)
+				return true;
+	return false;
+}
+
 static void check_missing(struct nca_step *step, size_t before)
 {
 	size_t after = step->nodes.v->rails.n;
 
-	if (after < before && step->opt->missing_rail_fail > 0)
+	if (step->opt->missing_rail_fail > 0 && (after < before || any_failed(step)))
 		nca_step_verdict(step, "refuse");
 	/* Without any rail it is `fallback` that decides, unless more than one was asked for. */
 	if (!after && step->opt->min_rails <= 1)

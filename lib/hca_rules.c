@@ -224,3 +224,66 @@ int nca_ports_judge_node(struct nca_step *step, struct nca_node_state *node)
 		nca_pins_judge_ports(step, node);
 	return 0;
 }
+
+static bool is_port(const struct nca_port_state *p, const char *subject)
+{
+	const char *colon = strrchr(subject, ':');
+	size_t n = colon ? (size_t)(colon - subject) : 0;
+	char port[NCA_INT_TEXT];
+
+	return n && !strncmp(p->hca->name, subject, n) && !p->hca->name[n] &&
+	       streq(nca_step_int(p->port->port, port), colon + 1);
+}
+
+/* What somebody set takes a port that is dead: the rails that are left take its place. */
+static void replace_user(struct nca_step *step)
+{
+	struct nca_node_state *node;
+
+	NCA_FOREACH(node, step->nodes) {
+		if (node->user_hcas)
+			nca_step_warn(step, "env-more-hcas", "ping-failed", node->node->name,
+				      nca_step_text(step,
+						    "NCCL_IB_HCA=%s (set by %s) takes a rail over "
+						    "which RDMA failed the check; it is replaced. "
+						    "Unset it",
+						    nca_step_set(node, "NCCL_IB_HCA"),
+						    nca_step_setter(node)));
+		node->user_hcas = false;
+	}
+}
+
+/* True: a port that would have been used. */
+static bool judge_ban(struct nca_step *step, struct nca_node_state *node, const struct nca_ban *ban)
+{
+	struct nca_port_state *p;
+	bool used = false;
+
+	NCA_FOREACH(p, node->ports)
+		if (is_port(p, ban->subject)) {
+			used = used || nca_port_is_open(p);
+			reject(step, p, NCA_RULE_PING_FAILED,
+			       ban->why ? ban->why : "no reason given");
+		}
+	return used;
+}
+
+/*
+ * After the filters: a port that would have been used and is dead must not make a storage port the
+ * best that is left.
+ */
+void nca_ports_judge_bans(struct nca_step *step)
+{
+	struct nca_node_state *node;
+	const struct nca_ban *ban;
+	bool used = false;
+
+	if (!step->bans)
+		return;
+	NCA_FOREACH(ban, *step->bans)
+		NCA_FOREACH(node, step->nodes)
+			if (nca_same(ban->node, node->node->name))
+				used = judge_ban(step, node, ban) || used;
+	if (used)
+		replace_user(step);
+}

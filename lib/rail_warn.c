@@ -22,7 +22,8 @@ static void warn_lacking(struct nca_step *step, const struct nca_rail *rail, siz
 	const char *key = nca_rail_key_text(step, &rail->key), *name = node->node->name;
 	const char *other = step->nodes.v[has].node->name, *advice = cure(step, rail);
 
-	if (!key)
+	/* Who asked for the test says what failed. */
+	if (!key || (p && p->rule == NCA_RULE_PING_FAILED))
 		return;
 	if (p && p->rule == NCA_RULE_PORT_DOWN)
 		nca_step_warn(step, "rail-down", key, name,
@@ -61,11 +62,28 @@ static void warn_extra(struct nca_step *step, const struct nca_rail *rail)
 						    rail->port[i]->port->port, key));
 }
 
+/* Did a test take the rail from a node? Then nobody lacks it by nature. */
+static bool is_dead(const struct nca_step *step, const struct nca_rail *rail,
+		    enum nca_rail_key_kind kind)
+{
+	size_t i;
+
+	for (i = 0; i < step->nodes.n; i++) {
+		const struct nca_port_state *p =
+			rail->port[i] ? NULL
+				      : nca_rail_find(step, &step->nodes.v[i], &rail->key, kind);
+
+		if (p && p->rule == NCA_RULE_PING_FAILED)
+			return true;
+	}
+	return false;
+}
+
 void nca_rail_warn(struct nca_step *step, const struct nca_rail *rail, enum nca_rail_key_kind kind)
 {
 	size_t i, has = 0;
 
-	if (step->nodes.n > 2 && 2 * rail->n <= step->nodes.n) {
+	if (step->nodes.n > 2 && 2 * rail->n <= step->nodes.n && !is_dead(step, rail, kind)) {
 		warn_extra(step, rail);
 		return;
 	}

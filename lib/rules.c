@@ -128,6 +128,11 @@ const struct nca_rule_info nca_rules[NCA_RULES] = {
 	[NCA_RULE_SLOWER] = PORT("slower", "a slow port in the list slows every ring "
 					   "(NVIDIA/nccl#1412)"),
 
+	[NCA_RULE_PING_FAILED] =
+		PORT("ping-failed", "RDMA over it was tried in this step and failed: an ACTIVE "
+				    "port proves nothing, and NCCL fails with status 12 only "
+				    "when the training runs (NVIDIA/nccl#2013, #749)"),
+
 	[NCA_RULE_MISSING_RAIL] =
 		PORT("missing-rail", "nodes with unequal HCA lists hang (NVIDIA/nccl#2428): a rail "
 				     "that one node lacks is left out on all"),

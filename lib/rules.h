@@ -58,6 +58,9 @@ enum nca_rule {
 	NCA_RULE_LOCALITY,
 	NCA_RULE_SLOWER,
 
+	/* A test of the chosen ports. */
+	NCA_RULE_PING_FAILED,
+
 	/* Agreement of the nodes. */
 	NCA_RULE_MISSING_RAIL,
 	NCA_RULE_TOO_MANY,

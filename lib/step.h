@@ -203,6 +203,7 @@ void nca_pins_count(struct nca_step *step, const struct nca_node_state *node);
 int nca_links_judge_duplicates(struct nca_step *step);
 int nca_links_judge(struct nca_step *step);
 void nca_ports_filter(struct nca_step *step);
+void nca_ports_judge_bans(struct nca_step *step);
 void nca_ports_doubt(struct nca_step *step);
 int nca_rails_agree(struct nca_step *step);
 void nca_transport_choose(struct nca_step *step);

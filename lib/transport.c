@@ -22,6 +22,7 @@ static bool is_lost(const struct nca_port_state *p)
 	       p->rule == NCA_RULE_NOT_OPENABLE || p->rule == NCA_RULE_LINK_LAYER ||
 	       p->rule == NCA_RULE_ROCE_V1 || p->rule == NCA_RULE_IB_SUBNET ||
 	       p->rule == NCA_RULE_MESH || p->rule == NCA_RULE_MISSING_RAIL ||
+	       p->rule == NCA_RULE_PING_FAILED ||
 	       (p->rule == NCA_RULE_NO_GID && p->port->gids.n);
 }
 
@@ -106,8 +107,10 @@ static void warn_node(struct nca_step *step, const struct nca_node_state *node)
 	const struct nca_port_state *p = reason(node);
 	const char *name = node->node->name;
 
-	/* The fabrics are compared where they are chosen. */
-	if (p && (p->rule == NCA_RULE_IB_SUBNET || p->rule == NCA_RULE_MESH))
+	/* The fabrics are compared where they are chosen, and who asked for the test says what
+	 * failed. */
+	if (p && (p->rule == NCA_RULE_IB_SUBNET || p->rule == NCA_RULE_MESH ||
+		  p->rule == NCA_RULE_PING_FAILED))
 		return;
 
 	if (!p)

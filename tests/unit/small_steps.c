@@ -2,19 +2,33 @@
 /* What a plan of a small step must be. */
 #include "small_steps.h"
 
+static void read_bans(struct nca_pool *pool, const char *text, nca_bans *bans)
+{
+	for (; text && *text; text += strcspn(text, ",") + (strchr(text, ',') != NULL)) {
+		struct nca_ban *ban = NCA_APPEND(pool, *bans);
+		size_t name = strcspn(text, " ");
+
+		ban->node = nca_pool_strndup(pool, text, name);
+		ban->subject =
+			nca_pool_strndup(pool, text + name + 1, strcspn(text, ",") - name - 1);
+	}
+}
+
 void plan_make(struct nca_pool *pool, const struct plan *r, struct nca_plan **plan,
 	       const struct nca_job **job)
 {
 	struct nca_error err = {""};
 	struct nca_options opt;
+	nca_bans bans = {0};
 
+	read_bans(pool, r->bans, &bans);
 	nca_options_init(&opt);
 	nca_options_finish(&opt);
 	opt.missing_rail_fail = r->missing_rail_fail;
 	opt.min_rails = r->min_rails;
 	opt.fallback_fail = r->fallback_fail;
 	*job = document_read(pool, &nca_job_shape, r->job);
-	if (nca_plan_make(*job, &opt, NULL, pool, plan, &err))
+	if (nca_plan_make(*job, &opt, &bans, pool, plan, &err))
 		fail_msg("%s", err.text);
 }
 
