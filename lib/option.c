@@ -50,13 +50,13 @@ static const struct row rows[] = {
 	 .help = "the variables of this trainer (auto); see nccl-autoconf trainers"},
 	{"check", CHOICE, AT(check), .choices = {"", "rdma", "bandwidth", "nccl"},
 	 .value = NCA_CHECK_OFF, .arg = "rdma|bandwidth|nccl",
-	 .help = "preflight before the first task starts (not in this release: a warning says so)"},
+	 .help = "test RDMA between all nodes before the first task starts"},
 	{"missing-rail", CHOICE, AT(missing_rail_fail), .choices = {"drop", "fail"},
 	 .arg = "drop|fail", .help = "when a node lacks a rail that others have"},
 	{"min-rails", NUMBER, AT(min_rails), .value = 1, .min = 1, .max = 32, .arg = "N",
 	 .help = "fewer common rails count as no RDMA"},
 	{"fallback", CHOICE, AT(fallback_fail), .choices = {"socket", "fail"}, .arg = "socket|fail",
-	 .help = "when RDMA is not usable on every node"},
+	 .help = "when RDMA is not usable on every node; with check: fail"},
 	{"broadcast", CHOICE, AT(broadcast), .choices = {"", "step", "job"}, .arg = "step|job",
 	 .value = NCA_BROADCAST_OFF,
 	 .help = "for launchers that copy one node's environment to all: what differs goes into a "
@@ -310,6 +310,10 @@ void nca_options_finish(struct nca_options *opt)
 	}
 	if (opt->inject < 0)
 		opt->inject = nca_options_by_site(opt) ? NCA_INJECT_NET : NCA_INJECT_ALL;
+	/* Who asks for a check wants to know before the trainer starts. */
+	if (opt->on && opt->check > NCA_CHECK_OFF && opt->fallback_fail < 0 &&
+	    !nca_options_by_site(opt))
+		opt->fallback_fail = 1;
 	if (opt->strict > 0)
 		opt->missing_rail_fail = opt->fallback_fail = 1;
 	for (row = rows; row < rows + ARRAY_SIZE(rows); row++) {

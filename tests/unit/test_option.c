@@ -98,6 +98,38 @@ static void check(void **state)
 	assert_int_equal(opt.fallback_fail, r->fail);
 }
 
+struct fallback {
+	const char *name, *plugstack, *env, *user;
+	int fail;
+};
+
+static const struct fallback fallbacks[] = {
+	{"check means fallback=fail", NULL, NULL, "check", 1},
+	{"check, and TCP will do", NULL, NULL, "check=rdma,fallback=socket", 0},
+	{"check, where TCP would do for the environment", NULL, "fallback=socket", "check", 0},
+	{"check of a site that has it on", "default=on,check", NULL, NULL, 0},
+	{"check of a site, asked for too", "default=on,check", NULL, "on", 1},
+	{"check, and strict", NULL, NULL, "check,fallback=socket,strict", 1},
+};
+
+static void check_fallback(void **state)
+{
+	const struct fallback *r = *state;
+	struct nca_options opt;
+	int rc = 0;
+
+	nca_options_init(&opt);
+	if (r->plugstack)
+		rc = nca_options_parse(&opt, r->plugstack, NCA_FROM_PLUGSTACK, NULL);
+	if (!rc && r->env)
+		rc = nca_options_parse(&opt, r->env, NCA_FROM_ENV, NULL);
+	if (!rc && r->user)
+		rc = nca_options_parse(&opt, r->user, NCA_FROM_USER, NULL);
+	assert_int_equal(rc, 0);
+	nca_options_finish(&opt);
+	assert_int_equal(opt.fallback_fail, r->fail);
+}
+
 static void check_long_word(void **state)
 {
 	char word[1024];
@@ -117,6 +149,7 @@ int main(void)
 	size_t n = 0;
 
 	TABLE_ADD(tests, n, rows, check);
+	TABLE_ADD(tests, n, fallbacks, check_fallback);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(check_long_word);
 	return _cmocka_run_group_tests("option", tests, n, NULL, NULL);
 }
