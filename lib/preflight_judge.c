@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a preflight shows. */
+#include <errno.h>
+
+#include <nca/hostlist.h>
+
+#include "preflight.h"
+
+static const char *state_of(const struct nca_judge *j, size_t end, const struct nca_tested *port)
+{
+	if (j->banned[end])
+		return "failed";
+	if (j->degraded[end])
+		return "degraded";
+	return port->tests ? "ok" : "untested";
+}
+
+static void count(const struct nca_judge *j, struct nca_tested *ports)
+{
+	const struct nca_try *try;
+
+	NCA_FOREACH(try, j->tries) {
+		struct nca_tested *a = &ports[nca_end_index(j->t, try->a, try->rail)];
+		struct nca_tested *b = &ports[nca_end_index(j->t, try->b, try->rail)];
+		int failed = try->kind != NULL;
+
+		if (failed && try->kind->harm == NCA_HARM_UNHEARD)
+			continue;
+		a->tests++;
+		b->tests++;
+		a->failed += failed;
+		b->failed += failed;
+	}
+}
+
+static int add_ports(const struct nca_judge *j, struct nca_preflight *ret)
+{
+	size_t n = j->t->nodes * j->t->rails, i;
+
+	ret->ports.v = nca_pool_alloc(j->pool, n * sizeof(*ret->ports.v));
+	if (!ret->ports.v)
+		return -ENOMEM;
+	count(j, ret->ports.v);
+	for (i = 0; i < n; i++) {
+		const struct nca_plan_node *node = &j->t->plan->nodes.v[i / j->t->rails];
+		const struct nca_plan_hca *hca = &node->hcas.v[i % j->t->rails];
+		struct nca_tested *p = &ret->ports.v[ret->ports.n++];
+
+		p->node = node->name;
+		p->hca = hca->name;
+		p->port = hca->port;
+		p->rail = (int)(i % j->t->rails);
+		p->state = (char *)state_of(j, i, p);
+	}
+	return 0;
+}
+
+/* All rails between two nodes, of one verdict: one finding. */
+static bool is_whole_pair(const struct nca_judge *j, const struct nca_blamed *b)
+{
+	const struct nca_blamed *o;
+	size_t n = 0;
+
+	NCA_FOREACH(o, j->blamed)
+		n += o->fault.kind == NCA_FAULT_PAIR && o->fault.node == b->fault.node &&
+		     o->fault.peer == b->fault.peer && o->kind->code == b->kind->code &&
+		     o->ways == b->ways;
+	return b->fault.kind == NCA_FAULT_PAIR && n == j->t->rails && n > 1;
+}
+
+static int compare(const void *x, const void *y)
+{
+	const struct nca_blamed *a = x, *b = y;
+	const size_t va[] = {a->kind->harm, a->fault.kind, a->fault.rail + 1, a->fault.node + 1,
+			     a->fault.peer + 1};
+	const size_t vb[] = {b->kind->harm, b->fault.kind, b->fault.rail + 1, b->fault.node + 1,
+			     b->fault.peer + 1};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(va); i++)
+		if (va[i] != vb[i])
+			return va[i] < vb[i] ? -1 : 1;
+	return 0;
+}
+
+static int add_findings(struct nca_judge *j, struct nca_preflight *ret)
+{
+	const struct nca_blamed *b;
+
+	ret->findings.v = nca_pool_alloc(j->pool, 0);
+	if (!ret->findings.v)
+		return -ENOMEM;
+	if (j->blamed.n)
+		qsort(j->blamed.v, j->blamed.n, sizeof(*j->blamed.v), compare);
+	NCA_FOREACH(b, j->blamed) {
+		struct nca_blamed one = *b;
+		struct nca_finding *f;
+
+		if (is_whole_pair(j, b)) {
+			if (b->fault.rail)
+				continue;
+			one.fault.rail = NCA_NOBODY;
+		}
+		f = NCA_APPEND(j->pool, ret->findings);
+		if (!f || nca_finding_make(j, &one, f))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The planner names the node and the port; the finding has said why. */
+static int add_bans(const struct nca_judge *j, nca_bans *bans)
+{
+	size_t i, n = j->t->nodes * j->t->rails;
+
+	for (i = 0; i < n; i++) {
+		struct nca_ban *ban;
+
+		if (!j->banned[i])
+			continue;
+		ban = NCA_APPEND(j->pool, *bans);
+		if (!ban)
+			return -ENOMEM;
+		*ban = (struct nca_ban){
+			j->t->plan->nodes.v[i / j->t->rails].name,
+			nca_trial_port(j->t, i / j->t->rails, i % j->t->rails, j->pool),
+			"RDMA over it failed the check"};
+		if (!ban->subject)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static size_t rails_left(const struct nca_judge *j)
+{
+	size_t rail, node, n = 0;
+
+	for (rail = 0; rail < j->t->rails; rail++) {
+		bool good = true;
+
+		for (node = 0; node < j->t->nodes; node++)
+			good = good && !j->banned[nca_end_index(j->t, node, rail)];
+		n += good;
+	}
+	return n;
+}
+
+/* Ends of a node that are dead by its own fault, not a pair's or a whole rail's. */
+static size_t faults_of(const struct nca_judge *j, size_t node)
+{
+	const struct nca_blamed *b;
+	size_t n = 0;
+
+	NCA_FOREACH(b, j->blamed)
+		if (b->fault.node == node && b->kind->harm == NCA_HARM_DEAD &&
+		    (b->fault.kind == NCA_FAULT_NODE || b->fault.kind == NCA_FAULT_ENDPOINT))
+			n += b->fault.kind == NCA_FAULT_NODE ? j->t->rails : 1;
+	return n;
+}
+
+/* The nodes that are to blame as a whole, or all that are where too few rails are left. Without any
+ * of the others nothing would be left to run. */
+static int add_exclude(const struct nca_judge *j, bool all, struct nca_preflight *ret)
+{
+	const char **names = nca_pool_alloc(j->pool, j->t->nodes * sizeof(*names));
+	size_t i, n = 0;
+
+	if (!names)
+		return -ENOMEM;
+	for (i = 0; i < j->t->nodes; i++)
+		if (faults_of(j, i) >= (all ? 1 : j->t->rails))
+			names[n++] = j->t->plan->nodes.v[i].name;
+	if (!n || n == j->t->nodes)
+		return 0;
+	ret->exclude = nca_hostlist_make(j->pool, names, n, 0);
+	return ret->exclude ? 0 : -ENOMEM;
+}
+
+int nca_trial_judge(const struct nca_trial *t, size_t rails_needed, struct nca_pool *pool,
+		    struct nca_preflight *ret, nca_bans *bans)
+{
+	struct nca_judge j = {.t = t, .pool = pool};
+	size_t left;
+	int rc = nca_judge_read(&j);
+
+	*ret = (struct nca_preflight){.seconds = -1};
+	rc = rc ? rc : nca_judge_blame(&j);
+	rc = rc ? rc : add_ports(&j, ret);
+	rc = rc ? rc : add_findings(&j, ret);
+	rc = rc ? rc : add_bans(&j, bans);
+	rc = rc ? rc : nca_preflight_hint(t, pool, &ret->hints);
+	if (rc)
+		return rc;
+	left = rails_left(&j);
+	ret->verdict = !ret->findings.n ? "healthy" : left ? "degraded" : "failed";
+	return add_exclude(&j, left < rails_needed, ret);
+}
