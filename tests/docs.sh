@@ -33,7 +33,7 @@ help=$("$program" --help)
 check 'every word' "$(echo "$help" | sed '1,/^words of LIST/d' | sed -n 's/^  \([a-z-]*\).*/\1/p' | missing)"
 check 'every command' "$(echo "$help" | sed -n '/^commands:/,/^$/s/^  \([a-z]*\).*/\1/p' | missing)"
 check 'every code' "$(cat "$src"/lib/*.c "$src"/wrapper/*.c | tr -d '\n' |
-	grep -oE '(nca_step_warn|nca_plan_warn)\([^";]*"[a-z-]+"|warning [a-z-]+:|\{"[a-z-]+",[[:space:]]*NCA_LAYOUT_' |
+	grep -oE '(nca_step_warn|nca_plan_warn)\([^";]*"[a-z-]+"|warning [a-z-]+:|\{"[a-z-]+",[[:space:]]*NCA_LAYOUT_|"rdma-[a-z-]+"' |
 	grep -oE '"[a-z-]+"|warning [a-z-]+' | sed 's/^warning //; s/"//g' | sort -u | missing)"
 
 listed=$(sed -n '/^TRAINERS$/,/^MESSAGES$/s/^    //p' "$page" | grep .)

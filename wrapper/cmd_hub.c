@@ -58,6 +58,45 @@ static enum outcome outcome_of(const struct session *s)
 	return refused || (opt->strict && plan->warnings.n) ? STOP : INJECT;
 }
 
+/* Of one that was asked for. */
+static const struct nca_preflight *preflight(const struct session *s)
+{
+	const struct nca_preflight *pre = s->d.preflight;
+
+	return pre && !streq(pre->verdict, "untested") ? pre : NULL;
+}
+
+static void report_summary(const struct session *s)
+{
+	const struct nca_preflight *pre = preflight(s);
+	const char *line = nca_plan_summary(s->d.plan, s->d.job, s->d.pool);
+
+	if (pre && !streq(pre->verdict, "failed"))
+		nca_say("%s, RDMA tested in %.1f s", line ? line : "agreed", pre->seconds);
+	else
+		nca_say("%s", line ? line : "agreed");
+}
+
+/* What else was seen helps only where something was found. */
+static void report_hints(const struct session *s)
+{
+	const struct nca_preflight *pre = preflight(s);
+	size_t i;
+
+	for (i = 0; pre && pre->findings.n && i < pre->hints.n; i++)
+		nca_say("hint: %s", pre->hints.v[i]);
+}
+
+static void report_stop(const struct session *s)
+{
+	const struct nca_preflight *pre = preflight(s);
+
+	nca_say("the step is not started%s%s%s",
+		nca_same(s->d.plan->verdict, "refuse") ? "" : " (strict)",
+		pre && pre->exclude ? ": leave out what failed, with --exclude=" : "",
+		pre && pre->exclude ? pre->exclude : "");
+}
+
 static void report(const struct session *s, enum outcome outcome)
 {
 	const struct nca_options *opt = &s->order.opt;
@@ -68,21 +107,19 @@ static void report(const struct session *s, enum outcome outcome)
 	if (opt->explain)
 		nca_explain_print(stderr, plan, s->d.job, true, s->d.pool);
 	else if (outcome == INJECT && !opt->quiet && !nca_options_by_site(opt) &&
-		 nca_hub_nodes(s->d.hub) > 1) {
-		line = nca_plan_summary(plan, s->d.job, s->d.pool);
-		nca_say("%s", line ? line : "agreed");
-	}
+		 nca_hub_nodes(s->d.hub) > 1)
+		report_summary(s);
 	NCA_FOREACH(w, plan->warnings) {
 		line = opt->explain ? NULL : nca_explain_warning(w, s->d.pool);
 		if (line)
 			nca_say("%s", line);
 	}
-	if (opt->check != NCA_CHECK_OFF && outcome != STOP)
-		nca_say("warning no-check: this release has no preflight yet: the step starts "
-			"without it");
+	report_hints(s);
+	if (opt->check > NCA_CHECK_RDMA && outcome != STOP)
+		nca_say("warning no-check: this release measures no bandwidth and starts no NCCL: "
+			"only that RDMA passes between the nodes was tested");
 	if (outcome == STOP)
-		nca_say("the step is not started%s",
-			nca_same(plan->verdict, "refuse") ? "" : " (strict)");
+		report_stop(s);
 	else if (outcome == LEAVE && plan->warnings.n)
 		nca_say("nothing is set; the step runs as without us");
 }
@@ -206,6 +243,14 @@ static int await_reason(struct session *s, struct nca_error *err)
 	return rc;
 }
 
+/* The word by which the user asked to be stopped rather than run without an answer; NULL: none. */
+static const char *demand_of(const struct nca_options *opt)
+{
+	if (nca_options_by_site(opt))
+		return NULL;
+	return opt->strict ? "strict" : opt->check != NCA_CHECK_OFF ? "check" : NULL;
+}
+
 /*
  * Something of ours went wrong, so nobody gets anything, those that come late included. Stopping
  * needs both: a task that waits would start its program when srun ends us, one without our plugin
@@ -213,16 +258,17 @@ static int await_reason(struct session *s, struct nca_error *err)
  */
 static int abandon(struct session *s, int rc, struct nca_error *err)
 {
-	bool strict = s->order.opt.strict && !nca_options_by_site(&s->order.opt);
-	nca_autofree char *stop = strict ? stop_part(s) : NULL;
+	const char *demand = demand_of(&s->order.opt);
+	nca_autofree char *stop = demand ? stop_part(s) : NULL;
 
-	if (rc == -ECANCELED || (rc == -ECONNRESET && !strict && await_reason(s, err) == 0))
+	if (rc == -ECANCELED || (rc == -ECONNRESET && !demand && await_reason(s, err) == 0))
 		return 0;
-	nca_say("warning not-agreed: %s; %s", err->text,
-		strict ? "the step is stopped (strict)"
-		       : "nothing is set on any node, the step runs as without us");
+	nca_say("warning not-agreed: %s; %s%s%s", err->text,
+		demand ? "the step is stopped ("
+		       : "nothing is set on any node, the step runs as without us",
+		demand ? demand : "", demand ? ")" : "");
 	nca_hub_dismiss(s->d.hub, stop, 0, NULL);
-	if (strict)
+	if (demand)
 		kill(s->order.srun, SIGTERM);
 	while (nca_hub_dismiss(s->d.hub, stop, -1, NULL))
 		continue;
@@ -269,7 +315,8 @@ static int agree(struct session *s, struct nca_error *err)
 		return nca_hub_ask(s->d.hub, NCA_MSG_DROP, NULL, 0, ACK_MS, err);
 	outcome = outcome_of(s);
 	report(s, outcome);
-	if (s->order.opt.save[0] && nca_save_write(s->order.opt.save, s->d.job, s->d.plan, err))
+	if (s->order.opt.save[0] &&
+	    nca_save_write(s->order.opt.save, s->d.job, s->d.plan, s->d.preflight, err))
 		nca_say("warning save: %s", err->text);
 	if (outcome == LEAVE)
 		return nca_hub_ask(s->d.hub, NCA_MSG_DROP, NULL, 0, ACK_MS, err);

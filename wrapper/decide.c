@@ -7,10 +7,15 @@
 
 #include "decide.h"
 #include "master_name.h"
+#include "preflight.h"
 
 /* A network that fails its test is left out, twice; a third that fails is not a matter of choice
  * any more. */
 #define PLANS 3
+
+/* Likewise of rails: each check takes some away, and rails that were paired anew are the exception.
+ */
+#define CHECKS 3
 
 /* Above the second that agents give a connection. */
 #define TEST_MS 5000
@@ -206,13 +211,12 @@ static int give_up(struct nca_decide *d, const char *why, struct nca_error *err)
 	return 0;
 }
 
-int nca_decide_run(struct nca_decide *d, struct nca_error *err)
+/* Plans until all nodes meet. */
+static int meet(struct nca_decide *d, struct nca_error *err)
 {
 	char *why = NULL;
-	int rc, i;
+	int rc = 0, i;
 
-	rc = make_job(d, err);
-	rc = rc ? rc : hold_port(d, err);
 	for (i = 0; !rc && i < PLANS; i++) {
 		struct nca_plan *plan;
 
@@ -233,4 +237,34 @@ int nca_decide_run(struct nca_decide *d, struct nca_error *err)
 			rc = no_memory(err);
 	}
 	return rc ? rc : give_up(d, why, err);
+}
+
+/* Without what the check found dead there is another plan, which may have other rails. */
+static int check(struct nca_decide *d, struct nca_error *err)
+{
+	int rc = 0, i;
+
+	for (i = 0; !rc && i < CHECKS && is_testable(d->plan); i++) {
+		const struct nca_plan *tested = d->plan;
+		size_t bans = d->bans.n;
+
+		rc = nca_preflight_run(d, err);
+		if (rc || d->bans.n == bans)
+			break;
+		rc = meet(d, err);
+		if (!rc && nca_preflight_covers(tested, d->plan))
+			break;
+	}
+	return rc ? rc : nca_preflight_tell(d, err);
+}
+
+int nca_decide_run(struct nca_decide *d, struct nca_error *err)
+{
+	int rc = make_job(d, err);
+
+	rc = rc ? rc : hold_port(d, err);
+	rc = rc ? rc : meet(d, err);
+	if (!rc && d->order->opt.check != NCA_CHECK_OFF)
+		rc = check(d, err);
+	return rc;
 }

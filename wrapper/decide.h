@@ -4,6 +4,7 @@
 #define NCA_DECIDE_H
 
 #include <nca/hub.h>
+#include <nca/preflight.h>
 
 #include "order.h"
 
@@ -11,15 +12,16 @@ struct nca_decide {
 	struct nca_hub *hub;
 	const struct nca_order *order;
 	struct nca_pool *pool;
-	struct nca_job *job;   /* set by nca_decide_run() */
-	struct nca_plan *plan; /* likewise */
+	struct nca_job *job;		 /* set by nca_decide_run() */
+	struct nca_plan *plan;		 /* likewise */
+	struct nca_preflight *preflight; /* likewise; NULL: none was asked for */
 	nca_bans bans;
 };
 
 /*
  * Needs one report of every node. 0 with job and plan; a plan whose test failed to the last is a
- * warning "unreachable" and has verdict refuse. -errno: a node is lost (the text names it), srun
- * has ended, or memory is short.
+ * warning "unreachable" and has verdict refuse, and what a preflight found are warnings too.
+ * -errno: a node is lost (the text names it), srun has ended, or memory is short.
  */
 int nca_decide_run(struct nca_decide *d, struct nca_error *err);
 

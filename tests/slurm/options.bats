@@ -57,6 +57,7 @@ setup_file() {
 		'elsewhere||--nccl-autoconf=default=on' \
 		'quiet||--nccl-autoconf=quiet' \
 		'check||--nccl-autoconf=check' \
+		'check_nccl||--nccl-autoconf=check=nccl' \
 		'explain||--nccl-autoconf=explain' \
 		'save||--nccl-autoconf=save=saved.json' \
 		'save_bad||--nccl-autoconf=save=/nonexistent/saved.json' \
@@ -192,9 +193,16 @@ complaints() {
 	(($(grep -cx GLOO_SOCKET_IFNAME=eth0 <<<"$out") == 2))
 }
 
-@test "check: what it asks for is not there, and that is said" {
+@test "check: without RDMA there is nothing to test, and nothing to warn of" {
 	row file.check
 	((code == 0))
 	ports 210
-	[[ $err == *'warning no-check: this release has no preflight yet: the step starts without it'* ]]
+	[[ $err == *', TCP, rendezvous '* ]]
+	[[ $err != *'warning no-check'* && $err != *'RDMA tested'* ]]
+}
+
+@test "check=nccl: what it asks for is not there, and that is said" {
+	row file.check_nccl
+	((code == 0))
+	[[ $err == *'warning no-check: this release measures no bandwidth and starts no NCCL'* ]]
 }

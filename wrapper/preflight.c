@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The hub's preflight. */
+#include <errno.h>
+
+#include <nca/clock.h>
+
+#include "preflight.h"
+
+/* Above the three seconds that agents give themselves. */
+#define ASK_MS 5000
+
+static int no_memory(struct nca_error *err)
+{
+	return nca_fail(err, -ENOMEM, "out of memory");
+}
+
+static char *print(const struct nca_shape *shape, const void *object, struct nca_pool *pool)
+{
+	nca_autofree char *text = nca_schema_print(shape, object, 0, 0);
+
+	return text ? nca_pool_strdup(pool, text) : NULL;
+}
+
+static char *print_open(const struct nca_trial *t, size_t i, struct nca_pool *pool)
+{
+	struct nca_open open;
+
+	return nca_trial_open(t, i, pool, &open) ? NULL : print(&nca_open_shape, &open, pool);
+}
+
+static char *print_link(const struct nca_trial *t, size_t i, struct nca_pool *pool)
+{
+	struct nca_link_up link;
+
+	return nca_trial_link(t, i, pool, &link) ? NULL : print(&nca_link_up_shape, &link, pool);
+}
+
+static char *print_nothing(const struct nca_trial *t, size_t i, struct nca_pool *pool)
+{
+	(void)t, (void)i, (void)pool;
+	return "";
+}
+
+/* What the hub asks, in this order; answers lie in lists of the trial. */
+static const struct question {
+	enum nca_message type, answer;
+	char *(*print)(const struct nca_trial *t, size_t node, struct nca_pool *pool);
+	const struct nca_shape *shape;
+	size_t offset;
+} questions[] = {
+	{NCA_MSG_OPEN, NCA_MSG_OPENED, print_open, &nca_opened_shape,
+	 offsetof(struct nca_trial, opened)},
+	{NCA_MSG_LINK, NCA_MSG_LINKED, print_link, &nca_linked_shape,
+	 offsetof(struct nca_trial, linked)},
+	{NCA_MSG_PING, NCA_MSG_PINGED, print_nothing, &nca_pinged_shape,
+	 offsetof(struct nca_trial, pinged)},
+};
+
+static int read_answers(struct nca_decide *d, const struct question *q, struct nca_trial *t,
+			struct nca_error *err)
+{
+	void **answers = *(void ***)((char *)t + q->offset);
+	size_t i;
+
+	for (i = 0; i < t->nodes; i++) {
+		const char *text = nca_hub_answer(d->hub, i);
+		int rc = nca_schema_parse(q->shape, text, strlen(text), "answer", d->pool,
+					  &answers[i], err);
+
+		if (rc)
+			return nca_fail_in(err, rc, "%s", d->plan->nodes.v[i].name);
+	}
+	return 0;
+}
+
+static int ask(struct nca_decide *d, const struct question *q, struct nca_trial *t,
+	       struct nca_error *err)
+{
+	char **payloads = nca_pool_alloc(d->pool, t->nodes * sizeof(*payloads));
+	size_t i;
+	int rc;
+
+	for (i = 0; payloads && i < t->nodes; i++) {
+		payloads[i] = q->print(t, i, d->pool);
+		if (!payloads[i])
+			return no_memory(err);
+	}
+	if (!payloads)
+		return no_memory(err);
+	rc = nca_hub_ask(d->hub, q->type, payloads, q->answer, ASK_MS, err);
+	return rc ? rc : read_answers(d, q, t, err);
+}
+
+/* How many rails the user wants at least. */
+static size_t rails_needed(const struct nca_decide *d)
+{
+	const struct nca_options *opt = &d->order->opt;
+
+	if (opt->missing_rail_fail > 0)
+		return d->plan->nodes.v->hcas.n;
+	return opt->min_rails > 1 ? (size_t)opt->min_rails : 1;
+}
+
+static int add_result(struct nca_decide *d, const struct nca_preflight *result,
+		      struct nca_error *err)
+{
+	if (d->preflight)
+		return nca_preflight_add(d->preflight, result, d->pool) ? no_memory(err) : 0;
+	d->preflight = nca_pool_alloc(d->pool, sizeof(*d->preflight));
+	if (!d->preflight)
+		return no_memory(err);
+	*d->preflight = *result;
+	return 0;
+}
+
+/* TCP: its connections were tested. */
+static int add_untested(struct nca_decide *d, struct nca_error *err)
+{
+	struct nca_preflight *pre;
+	char **hint;
+
+	if (d->preflight)
+		return 0;
+	d->preflight = pre = nca_schema_new(d->pool, &nca_preflight_shape);
+	hint = pre ? NCA_APPEND(d->pool, pre->hints) : NULL;
+	if (!hint)
+		return no_memory(err);
+	*hint = "the plan uses no RDMA that could be tested; its TCP connections were tested, as "
+		"in "
+		"every step";
+	pre->verdict = "untested";
+	pre->ports.v = nca_pool_alloc(d->pool, 0);
+	pre->findings.v = nca_pool_alloc(d->pool, 0);
+	return pre->ports.v && pre->findings.v ? 0 : no_memory(err);
+}
+
+int nca_preflight_run(struct nca_decide *d, struct nca_error *err)
+{
+	long long start = nca_clock_ms();
+	struct nca_preflight result;
+	struct nca_trial t;
+	size_t i;
+	int rc = 0;
+
+	if (!nca_preflight_applies(d->plan))
+		return add_untested(d, err);
+	if (nca_trial_begin(d->job, d->plan, d->pool, &t))
+		return no_memory(err);
+	for (i = 0; !rc && i < ARRAY_SIZE(questions); i++)
+		rc = ask(d, &questions[i], &t, err);
+	if (rc)
+		return nca_fail_in(err, rc, "RDMA check");
+	if (nca_trial_judge(&t, rails_needed(d), d->pool, &result, &d->bans))
+		return no_memory(err);
+	result.seconds = (double)(nca_clock_ms() - start) / 1000;
+	return add_result(d, &result, err);
+}
+
+/* What was dead and is used no more is no failure of the step. */
+static void settle(const struct nca_decide *d)
+{
+	bool rdma = nca_preflight_applies(d->plan);
+
+	if (streq(d->preflight->verdict, "failed") && rdma)
+		d->preflight->verdict = "degraded";
+	else if (streq(d->preflight->verdict, "degraded") && !rdma)
+		d->preflight->verdict = "failed";
+}
+
+int nca_preflight_tell(struct nca_decide *d, struct nca_error *err)
+{
+	if (!d->preflight)
+		return add_untested(d, err);
+	settle(d);
+	return nca_preflight_warn(d->preflight, d->plan, d->pool) ? no_memory(err) : 0;
+}
