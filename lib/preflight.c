@@ -5,8 +5,11 @@
 
 #include "preflight.h"
 
-/* One queue pair takes one port of a LAG and one path of an ECMP fabric. */
+/* One queue pair takes one port of a LAG and one path of an ECMP fabric. In a large step each port
+ * has more partners, and the hub more to pass on. */
 #define QPS 4
+#define QPS_LARGE 2
+#define LARGE 65
 
 bool nca_preflight_applies(const struct nca_plan *plan)
 {
@@ -25,7 +28,7 @@ int nca_trial_begin(const struct nca_job *job, const struct nca_plan *plan, stru
 		.nodes = n,
 		.rails = plan->nodes.v->hcas.n,
 		.rounds = nca_schedule_rounds(n),
-		.qps = QPS,
+		.qps = n < LARGE ? QPS : QPS_LARGE,
 		.opened = nca_pool_alloc(pool, n * sizeof(*ret->opened)),
 		.linked = nca_pool_alloc(pool, n * sizeof(*ret->linked)),
 		.pinged = nca_pool_alloc(pool, n * sizeof(*ret->pinged)),
@@ -112,6 +115,8 @@ static int add_partner(const struct nca_trial *t, size_t peer, size_t rail, size
 	if (!p || !end)
 		return -ENOMEM;
 	*end = *nca_trial_end(t, peer, rail);
+	/* It is compared here. */
+	end->mac = NULL;
 	end->qpns.v += round * t->qps;
 	end->qpns.n = t->qps;
 	*p = (struct nca_partner){(int)rail, (int)round, end};

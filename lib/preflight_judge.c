@@ -37,21 +37,19 @@ static int add_ports(const struct nca_judge *j, struct nca_preflight *ret)
 {
 	size_t n = j->t->nodes * j->t->rails, i;
 
-	ret->ports.v = nca_pool_alloc(j->pool, n * sizeof(*ret->ports.v));
-	if (!ret->ports.v)
-		return -ENOMEM;
-	count(j, ret->ports.v);
 	for (i = 0; i < n; i++) {
 		const struct nca_plan_node *node = &j->t->plan->nodes.v[i / j->t->rails];
 		const struct nca_plan_hca *hca = &node->hcas.v[i % j->t->rails];
-		struct nca_tested *p = &ret->ports.v[ret->ports.n++];
+		struct nca_tested *p = NCA_APPEND(j->pool, ret->ports);
 
-		p->node = node->name;
-		p->hca = hca->name;
-		p->port = hca->port;
-		p->rail = (int)(i % j->t->rails);
-		p->state = (char *)state_of(j, i, p);
+		if (!p)
+			return -ENOMEM;
+		*p = (struct nca_tested){node->name, hca->name, hca->port, (int)(i % j->t->rails),
+					 NULL,	     0,		0};
 	}
+	count(j, ret->ports.v);
+	for (i = 0; i < n; i++)
+		ret->ports.v[i].state = (char *)state_of(j, i, &ret->ports.v[i]);
 	return 0;
 }
 

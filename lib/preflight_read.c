@@ -15,9 +15,13 @@ struct place {
 	size_t n;
 };
 
+/* Are there tests of a rail that pass though another MAC answers? */
+enum strangers { NOT_LOOKED, NONE, SOME };
+
 struct reader {
 	struct nca_judge *j;
-	struct place *places; /* by node */
+	struct place *places;	   /* by node */
+	enum strangers *strangers; /* by rail */
 };
 
 /* The same order as nca_trial_link(). */
@@ -110,6 +114,37 @@ static int has_its_mac(const struct nca_trial *t, size_t node, size_t peer, size
 	return strcasecmp(l->mac, end->mac) == 0;
 }
 
+/* Does a test pass that has another MAC than the peer's? Then such MACs are a way of this network
+ * (a proxy, a bond that balances), and no sign. */
+static enum strangers look_for_strangers(const struct reader *r, size_t rail)
+{
+	const struct nca_trial *t = r->j->t;
+	size_t node, round;
+
+	for (node = 0; node < t->nodes; node++)
+		for (round = 0; round < t->rounds && t->pinged[node]; round++) {
+			size_t peer = nca_schedule_partner(t->nodes, rail, round, node);
+			int index = r->places[node].index[rail * t->rounds + round];
+			const struct nca_linked_one *l = linked(r, node, index);
+
+			if (l && !error_of(l) && !r->places[node].pinged[index] &&
+			    has_its_mac(t, node, peer, rail, l) == 0)
+				return SOME;
+		}
+	return NONE;
+}
+
+/* Of a test that failed. */
+static int mac_is_peers(const struct reader *r, size_t node, size_t peer, size_t rail,
+			const struct nca_linked_one *l)
+{
+	int is = has_its_mac(r->j->t, node, peer, rail, l);
+
+	if (is == 0 && r->strangers[rail] == NOT_LOOKED)
+		r->strangers[rail] = look_for_strangers(r, rail);
+	return is == 0 && r->strangers[rail] == SOME ? -1 : is;
+}
+
 static int has_gid(const struct nca_end *end)
 {
 	return end->gid ? strspn(end->gid, "0:") < strlen(end->gid) : -1;
@@ -150,7 +185,7 @@ static bool read_ping(const struct reader *r, size_t node, size_t peer, size_t r
 		.large = one ? known(one->large) : 0,
 		.received = received(r, peer, its),
 		.alive = 1,
-		.mac_is_peers = has_its_mac(t, node, peer, rail, l),
+		.mac_is_peers = one ? mac_is_peers(r, node, peer, rail, l) : -1,
 		.peer_has_gid = has_gid(nca_trial_end(t, peer, rail)),
 		.qps = (int)t->qps,
 		.qps_failed = one ? known(one->failed) : 0,
@@ -234,14 +269,18 @@ static int read_rail(struct reader *r, size_t rail)
 
 int nca_judge_read(struct nca_judge *j)
 {
-	struct reader r = {j, nca_pool_alloc(j->pool, j->t->nodes * sizeof(*r.places))};
+	struct reader r = {
+		.j = j,
+		.places = nca_pool_alloc(j->pool, j->t->nodes * sizeof(*r.places)),
+		.strangers = nca_pool_alloc(j->pool, j->t->rails * sizeof(*r.strangers)),
+	};
 	size_t ends = j->t->nodes * j->t->rails, i;
 	int rc = 0;
 
 	j->own = nca_pool_alloc(j->pool, ends * sizeof(*j->own));
 	j->banned = nca_pool_alloc(j->pool, ends * sizeof(*j->banned));
 	j->degraded = nca_pool_alloc(j->pool, ends * sizeof(*j->degraded));
-	if (!r.places || !j->own || !j->banned || !j->degraded)
+	if (!r.places || !r.strangers || !j->own || !j->banned || !j->degraded)
 		return -ENOMEM;
 	for (i = 0; !rc && i < j->t->nodes; i++)
 		rc = read_place(&r, i);

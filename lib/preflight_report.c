@@ -9,13 +9,21 @@
 /* Names and ranges in a warning. */
 #define NAMES_MAX 12
 
-static struct nca_tested *find_port(const struct nca_preflight *pre, const struct nca_tested *like)
+/* Both lists are in the order of the nodes, so it mostly stands where the last one was found. */
+static struct nca_tested *find_port(const struct nca_preflight *pre, const struct nca_tested *like,
+				    size_t *at)
 {
-	struct nca_tested *p;
+	size_t i, n = pre->ports.n;
 
-	NCA_FOREACH(p, pre->ports)
-		if (streq(p->node, like->node) && streq(p->hca, like->hca) && p->port == like->port)
+	for (i = 0; i < n; i++) {
+		struct nca_tested *p = &pre->ports.v[(*at + i) % n];
+
+		if (streq(p->node, like->node) && streq(p->hca, like->hca) &&
+		    p->port == like->port) {
+			*at = (*at + i) % n;
 			return p;
+		}
+	}
 	return NULL;
 }
 
@@ -23,9 +31,10 @@ static int add_ports(struct nca_preflight *to, const struct nca_preflight *later
 		     struct nca_pool *pool)
 {
 	const struct nca_tested *p;
+	size_t at = 0;
 
 	NCA_FOREACH(p, later->ports) {
-		struct nca_tested *slot = find_port(to, p);
+		struct nca_tested *slot = find_port(to, p, &at);
 
 		slot = slot ? slot : NCA_APPEND(pool, to->ports);
 		if (!slot)
