@@ -7,9 +7,8 @@
 #include <nca/broadcast.h>
 #include <nca/hub.h>
 
+#include "announce.h"
 #include "commands.h"
-#include "decide.h"
-#include "explain.h"
 #include "missing.h"
 #include "save.h"
 
@@ -20,8 +19,6 @@
 
 /* How long srun may take to end when its step is cancelled. */
 #define ENDING_MS 10000
-
-enum outcome { INJECT, LEAVE, STOP };
 
 struct session {
 	struct nca_order order;
@@ -47,81 +44,16 @@ static bool is_wanted(const struct session *s)
 
 /* Under a site default we never refuse, and what we are not sure of is not given to somebody who
  * did not ask. */
-static enum outcome outcome_of(const struct session *s)
+static enum nca_ending ending_of(const struct session *s)
 {
 	const struct nca_options *opt = &s->order.opt;
 	const struct nca_plan *plan = s->d.plan;
 	bool refused = nca_same(plan->verdict, "refuse");
 
 	if (nca_options_by_site(opt))
-		return refused || nca_same(plan->confidence, "unsure") ? LEAVE : INJECT;
-	return refused || (opt->strict && plan->warnings.n) ? STOP : INJECT;
-}
-
-/* Of one that was asked for. */
-static const struct nca_preflight *preflight(const struct session *s)
-{
-	const struct nca_preflight *pre = s->d.preflight;
-
-	return pre && !streq(pre->verdict, "untested") ? pre : NULL;
-}
-
-static void report_summary(const struct session *s)
-{
-	const struct nca_preflight *pre = preflight(s);
-	const char *line = nca_plan_summary(s->d.plan, s->d.job, s->d.pool);
-
-	if (pre && !streq(pre->verdict, "failed"))
-		nca_say("%s, RDMA tested in %.1f s", line ? line : "agreed", pre->seconds);
-	else
-		nca_say("%s", line ? line : "agreed");
-}
-
-/* What else was seen helps only where something was found. */
-static void report_hints(const struct session *s)
-{
-	const struct nca_preflight *pre = preflight(s);
-	size_t i;
-
-	for (i = 0; pre && pre->findings.n && i < pre->hints.n; i++)
-		nca_say("hint: %s", pre->hints.v[i]);
-}
-
-static void report_stop(const struct session *s)
-{
-	const struct nca_preflight *pre = preflight(s);
-
-	nca_say("the step is not started%s%s%s",
-		nca_same(s->d.plan->verdict, "refuse") ? "" : " (strict)",
-		pre && pre->exclude ? ": leave out what failed, with --exclude=" : "",
-		pre && pre->exclude ? pre->exclude : "");
-}
-
-static void report(const struct session *s, enum outcome outcome)
-{
-	const struct nca_options *opt = &s->order.opt;
-	const struct nca_plan *plan = s->d.plan;
-	const struct nca_warning *w;
-	const char *line;
-
-	if (opt->explain)
-		nca_explain_print(stderr, plan, s->d.job, true, s->d.pool);
-	else if (outcome == INJECT && !opt->quiet && !nca_options_by_site(opt) &&
-		 nca_hub_nodes(s->d.hub) > 1)
-		report_summary(s);
-	NCA_FOREACH(w, plan->warnings) {
-		line = opt->explain ? NULL : nca_explain_warning(w, s->d.pool);
-		if (line)
-			nca_say("%s", line);
-	}
-	report_hints(s);
-	if (opt->check > NCA_CHECK_RDMA && outcome != STOP)
-		nca_say("warning no-check: this release measures no bandwidth and starts no NCCL: "
-			"only that RDMA passes between the nodes was tested");
-	if (outcome == STOP)
-		report_stop(s);
-	else if (outcome == LEAVE && plan->warnings.n)
-		nca_say("nothing is set; the step runs as without us");
+		return refused || nca_same(plan->confidence, "unsure") ? NCA_ENDING_LEAVE
+								       : NCA_ENDING_INJECT;
+	return refused || (opt->strict && plan->warnings.n) ? NCA_ENDING_STOP : NCA_ENDING_INJECT;
 }
 
 static int add_record(struct nca_part *part, struct nca_pool *pool, char op,
@@ -302,7 +234,7 @@ static int read_scopes(struct session *s, struct nca_error *err)
 
 static int agree(struct session *s, struct nca_error *err)
 {
-	enum outcome outcome;
+	enum nca_ending ending;
 	int rc = nca_hub_gather(s->d.hub, s->order.opt.timeout * 1000, err);
 
 	if (rc == -ETIMEDOUT)
@@ -313,18 +245,18 @@ static int agree(struct session *s, struct nca_error *err)
 		return rc;
 	if (!is_wanted(s))
 		return nca_hub_ask(s->d.hub, NCA_MSG_DROP, NULL, 0, ACK_MS, err);
-	outcome = outcome_of(s);
-	report(s, outcome);
+	ending = ending_of(s);
+	nca_announce(&s->d, ending);
 	if (s->order.opt.save[0] &&
 	    nca_save_write(s->order.opt.save, s->d.job, s->d.plan, s->d.preflight, err))
 		nca_say("warning save: %s", err->text);
-	if (outcome == LEAVE)
+	if (ending == NCA_ENDING_LEAVE)
 		return nca_hub_ask(s->d.hub, NCA_MSG_DROP, NULL, 0, ACK_MS, err);
-	rc = distribute(s, outcome == STOP, err);
+	rc = distribute(s, ending == NCA_ENDING_STOP, err);
 	if (rc)
 		return rc;
 	commit(s);
-	if (outcome == STOP)
+	if (ending == NCA_ENDING_STOP)
 		stop_step(s);
 	return 0;
 }
