@@ -9,11 +9,10 @@
 #define DEAD(word)                                                                                 \
 	{                                                                                          \
 		word, "rdma-dead", NCA_HARM_DEAD, false,                                           \
-			{"no answer comes back over RDMA, though the port is ACTIVE",              \
-			 "nothing that it sends over RDMA arrives, though the port is ACTIVE",     \
-			 "it receives nothing over RDMA, though the port is ACTIVE",               \
-			 "nothing passes over RDMA in either direction, though the port is "       \
-			 "ACTIVE"},                                                                \
+			{"no answer comes back over RDMA, though ACTIVE",                          \
+			 "nothing that it sends over RDMA arrives, though ACTIVE",                 \
+			 "it receives nothing over RDMA, though ACTIVE",                           \
+			 "nothing passes over RDMA in either direction, though ACTIVE"},           \
 			"nothing passes over RDMA", "Check " FILTERS                               \
 	}
 
