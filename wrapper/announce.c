@@ -6,17 +6,9 @@
 #include "commands.h"
 #include "explain.h"
 
-/* Of one that was asked for. */
-static const struct nca_preflight *preflight(const struct nca_decide *d)
-{
-	const struct nca_preflight *pre = d->preflight;
-
-	return pre && !streq(pre->verdict, "untested") ? pre : NULL;
-}
-
 static void say_summary(const struct nca_decide *d)
 {
-	const struct nca_preflight *pre = preflight(d);
+	const struct nca_preflight *pre = d->preflight;
 	const char *line = nca_plan_summary(d->plan, d->job, d->pool);
 
 	if (pre && !streq(pre->verdict, "failed"))
@@ -28,7 +20,7 @@ static void say_summary(const struct nca_decide *d)
 /* What else was seen helps only where something was found. */
 static void say_hints(const struct nca_decide *d)
 {
-	const struct nca_preflight *pre = preflight(d);
+	const struct nca_preflight *pre = d->preflight;
 	size_t i;
 
 	for (i = 0; pre && pre->findings.n && i < pre->hints.n; i++)
@@ -37,7 +29,7 @@ static void say_hints(const struct nca_decide *d)
 
 static void say_stop(const struct nca_decide *d)
 {
-	const struct nca_preflight *pre = preflight(d);
+	const struct nca_preflight *pre = d->preflight;
 
 	nca_say("the step is not started%s%s%s",
 		nca_same(d->plan->verdict, "refuse") ? "" : " (strict)",

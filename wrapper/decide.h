@@ -14,7 +14,7 @@ struct nca_decide {
 	struct nca_pool *pool;
 	struct nca_job *job;		 /* set by nca_decide_run() */
 	struct nca_plan *plan;		 /* likewise */
-	struct nca_preflight *preflight; /* likewise; NULL: none was asked for */
+	struct nca_preflight *preflight; /* likewise; NULL: nobody asked, or no RDMA to test */
 	nca_bans bans;
 };
 

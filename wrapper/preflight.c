@@ -113,27 +113,6 @@ static int add_result(struct nca_decide *d, const struct nca_preflight *result,
 	return 0;
 }
 
-/* TCP: its connections were tested. */
-static int add_untested(struct nca_decide *d, struct nca_error *err)
-{
-	struct nca_preflight *pre;
-	char **hint;
-
-	if (d->preflight)
-		return 0;
-	d->preflight = pre = nca_schema_new(d->pool, &nca_preflight_shape);
-	hint = pre ? NCA_APPEND(d->pool, pre->hints) : NULL;
-	if (!hint)
-		return no_memory(err);
-	*hint = "the plan uses no RDMA that could be tested; its TCP connections were tested, as "
-		"in "
-		"every step";
-	pre->verdict = "untested";
-	pre->ports.v = nca_pool_alloc(d->pool, 0);
-	pre->findings.v = nca_pool_alloc(d->pool, 0);
-	return pre->ports.v && pre->findings.v ? 0 : no_memory(err);
-}
-
 int nca_preflight_run(struct nca_decide *d, struct nca_error *err)
 {
 	long long start = nca_clock_ms();
@@ -143,7 +122,7 @@ int nca_preflight_run(struct nca_decide *d, struct nca_error *err)
 	int rc = 0;
 
 	if (!nca_preflight_applies(d->plan))
-		return add_untested(d, err);
+		return 0;
 	if (nca_trial_begin(d->job, d->plan, d->pool, &t))
 		return no_memory(err);
 	for (i = 0; !rc && i < ARRAY_SIZE(questions); i++)
@@ -170,7 +149,7 @@ static void settle(const struct nca_decide *d)
 int nca_preflight_tell(struct nca_decide *d, struct nca_error *err)
 {
 	if (!d->preflight)
-		return add_untested(d, err);
+		return 0;
 	settle(d);
 	return nca_preflight_warn(d->preflight, d->plan, d->pool) ? no_memory(err) : 0;
 }

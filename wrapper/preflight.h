@@ -7,7 +7,7 @@
 
 /*
  * Tests the plan, whose nodes can meet, and adds the result to d->preflight and what is dead to
- * d->bans. A plan without rails of ours leaves the result "untested". -errno, as nca_hub_ask().
+ * d->bans. A plan without rails that we can test leaves both as they are. -errno, as nca_hub_ask().
  */
 int nca_preflight_run(struct nca_decide *d, struct nca_error *err);
 
