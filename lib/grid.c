@@ -157,8 +157,8 @@ static char *measure(const struct nca_preflight *result, const struct nca_grid *
 	if (!grid->bad)
 		return nca_pool_printf(pool, "%zu %s, %zu %s", grid->rows.n, nodes, grid->rails.n,
 				       grid->rails.n == 1 ? "rail" : "rails");
-	return nca_pool_printf(pool, "%zu of %zu %s, %zu of %zu HCA ports", grid->bad, grid->rows.n,
-			       nodes, count_bad(result), result->ports.n);
+	return nca_pool_printf(pool, "%zu of %zu HCA ports not ok, on %zu of %zu %s",
+			       count_bad(result), result->ports.n, grid->bad, grid->rows.n, nodes);
 }
 
 const char *nca_grid_headline(const struct nca_preflight *result, const struct nca_grid *grid,
@@ -173,4 +173,10 @@ const char *nca_grid_headline(const struct nca_preflight *result, const struct n
 		return what ? nca_pool_printf(pool, "%s: %s", result->verdict, what) : NULL;
 	return nca_pool_printf(pool, "%s: %s; tested in %.1f s", result->verdict, what,
 			       result->seconds);
+}
+
+const char *nca_grid_finding(const struct nca_finding *f, struct nca_pool *pool)
+{
+	return nca_pool_printf(pool, "%s: %s%s%s", f->code, f->node ? f->node : "",
+			       f->node ? " " : "", f->text);
 }

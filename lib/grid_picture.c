@@ -127,7 +127,7 @@ static void add_lines(struct picture *p, const struct nca_preflight *result)
 
 	add_text(p, nca_grid_rest(p->grid, &p->rows, p->svg.pool));
 	NCA_FOREACH(f, result->findings)
-		add_text(p, nca_pool_printf(p->svg.pool, "%s: %s", f->code, f->text));
+		add_text(p, nca_grid_finding(f, p->svg.pool));
 	NCA_FOREACH(hint, result->hints)
 		add_text(p, nca_pool_printf(p->svg.pool, "hint: %s", *hint ? *hint : ""));
 	if (result->exclude)

@@ -143,22 +143,20 @@ static size_t rails_left(const struct nca_judge *j)
 	return n;
 }
 
-/* Ends of a node that are dead by its own fault, not a pair's or a whole rail's. */
-static size_t faults_of(const struct nca_judge *j, size_t node)
+/* Is an end of the node dead by its own fault, not a pair's or a whole rail's? */
+static bool is_to_blame(const struct nca_judge *j, size_t node)
 {
 	const struct nca_blamed *b;
-	size_t n = 0;
 
 	NCA_FOREACH(b, j->blamed)
 		if (b->fault.node == node && b->kind->harm == NCA_HARM_DEAD &&
 		    (b->fault.kind == NCA_FAULT_NODE || b->fault.kind == NCA_FAULT_ENDPOINT))
-			n += b->fault.kind == NCA_FAULT_NODE ? j->t->rails : 1;
-	return n;
+			return true;
+	return false;
 }
 
-/* The nodes that are to blame as a whole, or all that are where too few rails are left. Without any
- * of the others nothing would be left to run. */
-static int add_exclude(const struct nca_judge *j, bool all, struct nca_preflight *ret)
+/* The nodes that are to blame. Without any of the others nothing would be left to run. */
+static int add_exclude(const struct nca_judge *j, struct nca_preflight *ret)
 {
 	const char **names = nca_pool_alloc(j->pool, j->t->nodes * sizeof(*names));
 	size_t i, n = 0;
@@ -166,7 +164,7 @@ static int add_exclude(const struct nca_judge *j, bool all, struct nca_preflight
 	if (!names)
 		return -ENOMEM;
 	for (i = 0; i < j->t->nodes; i++)
-		if (faults_of(j, i) >= (all ? 1 : j->t->rails))
+		if (is_to_blame(j, i))
 			names[n++] = j->t->plan->nodes.v[i].name;
 	if (!n || n == j->t->nodes)
 		return 0;
@@ -174,11 +172,10 @@ static int add_exclude(const struct nca_judge *j, bool all, struct nca_preflight
 	return ret->exclude ? 0 : -ENOMEM;
 }
 
-int nca_trial_judge(const struct nca_trial *t, size_t rails_needed, struct nca_pool *pool,
-		    struct nca_preflight *ret, nca_bans *bans)
+int nca_trial_judge(const struct nca_trial *t, struct nca_pool *pool, struct nca_preflight *ret,
+		    nca_bans *bans)
 {
 	struct nca_judge j = {.t = t, .pool = pool};
-	size_t left;
 	int rc = nca_judge_read(&j);
 
 	*ret = (struct nca_preflight){.seconds = -1};
@@ -189,7 +186,6 @@ int nca_trial_judge(const struct nca_trial *t, size_t rails_needed, struct nca_p
 	rc = rc ? rc : nca_preflight_hint(t, pool, &ret->hints);
 	if (rc)
 		return rc;
-	left = rails_left(&j);
-	ret->verdict = !ret->findings.n ? "healthy" : left ? "degraded" : "failed";
-	return add_exclude(&j, left < rails_needed, ret);
+	ret->verdict = !ret->findings.n ? "healthy" : rails_left(&j) ? "degraded" : "failed";
+	return add_exclude(&j, ret);
 }

@@ -54,6 +54,16 @@ static bool has_hint(const struct nca_preflight *pre, const char *hint)
 	return false;
 }
 
+static int add_exclude(struct nca_preflight *to, const struct nca_preflight *later,
+		       struct nca_pool *pool)
+{
+	if (!later->exclude)
+		return 0;
+	to->exclude = to->exclude ? nca_pool_printf(pool, "%s,%s", to->exclude, later->exclude)
+				  : later->exclude;
+	return to->exclude ? 0 : -ENOMEM;
+}
+
 int nca_preflight_add(struct nca_preflight *to, const struct nca_preflight *later,
 		      struct nca_pool *pool)
 {
@@ -83,8 +93,7 @@ int nca_preflight_add(struct nca_preflight *to, const struct nca_preflight *late
 			return -ENOMEM;
 		*slot = later->hints.v[i];
 	}
-	to->exclude = later->exclude ? later->exclude : to->exclude;
-	return 0;
+	return add_exclude(to, later, pool);
 }
 
 /* Of one cause: what fails on the same port of each node in the same way. */

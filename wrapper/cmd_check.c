@@ -189,7 +189,7 @@ static int print(const struct nca_batch *b, const struct nca_grid *grid)
 	NCA_FOREACH(line, lines)
 		puts(*line);
 	NCA_FOREACH(f, b->preflight->findings) {
-		const char *text = nca_pool_printf(b->pool, "%s: %s", f->code, f->text);
+		const char *text = nca_grid_finding(f, b->pool);
 
 		if (!text)
 			return -ENOMEM;

@@ -91,16 +91,6 @@ static int ask(struct nca_decide *d, const struct question *q, struct nca_trial 
 	return rc ? rc : read_answers(d, q, t, err);
 }
 
-/* How many rails the user wants at least. */
-static size_t rails_needed(const struct nca_decide *d)
-{
-	const struct nca_options *opt = &d->order->opt;
-
-	if (opt->missing_rail_fail > 0)
-		return d->plan->nodes.v->hcas.n;
-	return opt->min_rails > 1 ? (size_t)opt->min_rails : 1;
-}
-
 static int add_result(struct nca_decide *d, const struct nca_preflight *result,
 		      struct nca_error *err)
 {
@@ -129,7 +119,7 @@ int nca_preflight_run(struct nca_decide *d, struct nca_error *err)
 		rc = ask(d, &questions[i], &t, err);
 	if (rc)
 		return nca_fail_in(err, rc, "RDMA check");
-	if (nca_trial_judge(&t, rails_needed(d), d->pool, &result, &d->bans))
+	if (nca_trial_judge(&t, d->pool, &result, &d->bans))
 		return no_memory(err);
 	result.seconds = (double)(nca_clock_ms() - start) / 1000;
 	return add_result(d, &result, err);

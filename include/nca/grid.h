@@ -44,9 +44,13 @@ int nca_grid_pick(const struct nca_grid *grid, size_t max, struct nca_pool *pool
 const char *nca_grid_rest(const struct nca_grid *grid, const nca_grid_rows *picked,
 			  struct nca_pool *pool);
 
-/* "failed: 1 of 16 nodes, 1 of 128 HCA ports; tested in 0.4 s". NULL when memory is short. */
+/* "degraded: 1 of 128 HCA ports not ok, on 1 of 16 nodes; tested in 0.4 s". NULL when memory is
+ * short. */
 const char *nca_grid_headline(const struct nca_preflight *result, const struct nca_grid *grid,
 			      struct nca_pool *pool);
+
+/* "rdma-dead: node2 mlx5_0:1: it receives nothing…". NULL when memory is short. */
+const char *nca_grid_finding(const struct nca_finding *finding, struct nca_pool *pool);
 
 /* The table, line by line, below a line of headings; no line where there is no row to show. Rails
  * that do not fit into 100 columns stand in a table below. -ENOMEM. */

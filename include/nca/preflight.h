@@ -17,7 +17,7 @@ struct nca_finding {
 	char *hca;	 /* "mlx5_0:1"; unknown: all rails */
 	char *peer;	 /* of a pair of which nothing tells whose fault it is: the other */
 	char *direction; /* what fails, as the node sees it: in, out, both; unknown */
-	char *text;	 /* what, where, why and the cure, for people */
+	char *text;	 /* what, where, why and the cure, to stand behind the node's name */
 };
 
 /* One HCA port that was tested. */
@@ -34,7 +34,7 @@ struct nca_preflight {
 	NCA_LIST(struct nca_tested) ports;
 	NCA_LIST(struct nca_finding) findings; /* the widest first */
 	nca_strs hints;			       /* what else was seen: never a verdict */
-	char *exclude; /* the nodes to blame, as --exclude takes them; unknown: none */
+	char *exclude; /* the nodes to blame, as --exclude takes them; unknown: none, or all */
 };
 
 extern const struct nca_shape nca_preflight_shape; /* preflight/1 */
@@ -69,12 +69,9 @@ int nca_trial_open(const struct nca_trial *t, size_t node, struct nca_pool *pool
 int nca_trial_link(const struct nca_trial *t, size_t node, struct nca_pool *pool,
 		   struct nca_link_up *ret);
 
-/*
- * Judges. rails_needed: with fewer rails left, the nodes of single HCA ports are excluded too. bans
- * get every HCA port without which the plan is to be made again. -ENOMEM.
- */
-int nca_trial_judge(const struct nca_trial *t, size_t rails_needed, struct nca_pool *pool,
-		    struct nca_preflight *ret, nca_bans *bans);
+/* Judges. bans get every HCA port without which the plan is to be made again. -ENOMEM. */
+int nca_trial_judge(const struct nca_trial *t, struct nca_pool *pool, struct nca_preflight *ret,
+		    nca_bans *bans);
 
 /* Is every rail of a plan one of another plan, with the same port on every node? Then a test of
  * that plan holds for this one. */

@@ -53,7 +53,7 @@ check() {
 failed() {
 	answer "{\"verdict\": \"failed\", \"seconds\": 0.41, \"exclude\": \"node2\",
 		\"ports\": [$(port node1 0 ok), $(port node1 1 ok), $(port node2 0 ok), $(port node2 1 failed)],
-		\"findings\": [{\"code\": \"port-dead\", \"node\": \"node2\", \"text\": \"node2 mlx5_1:1: nothing comes in\"}],
+		\"findings\": [{\"code\": \"port-dead\", \"node\": \"node2\", \"text\": \"mlx5_1:1: nothing comes in\"}],
 		\"hints\": [\"node2 mlx5_1:1: symbol_error rose by 3\"]}"
 }
 
@@ -79,7 +79,7 @@ failed() {
 		node2  ok      failed
 		port-dead: node2 mlx5_1:1: nothing comes in
 		hint: node2 mlx5_1:1: symbol_error rose by 3
-		failed: 1 of 2 nodes, 1 of 4 HCA ports; tested in 0.4 s
+		failed: 1 of 4 HCA ports not ok, on 1 of 2 nodes; tested in 0.4 s
 		--exclude=node2
 	END
 }
@@ -94,7 +94,7 @@ failed() {
 @test "degraded is status 1 too" {
 	answer "{\"verdict\": \"degraded\", \"ports\": [$(port node1 0 ok), $(port node2 0 degraded)]}"
 	check 1
-	[[ $(tail -n 1 <<<"$output") == 'degraded: 1 of 2 nodes, 1 of 2 HCA ports' ]]
+	[[ $(tail -n 1 <<<"$output") == 'degraded: 1 of 2 HCA ports not ok, on 1 of 2 nodes' ]]
 }
 
 @test "--json is the document and nothing else, --svg a picture beside it" {

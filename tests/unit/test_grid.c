@@ -31,7 +31,7 @@ static const struct row rows[] = {
 	 PORT("node1", "mlx5_0", 1, 0, "ok") ", " PORT("node1", "mlx5_1", 1, 1, "ok") ", " //
 	 PORT("node2", "mlx5_0", 1, 0, "degraded") ", "					   //
 	 PORT("node2", "mlx5_1", 1, 1, "failed") "]}",
-	 "failed: 1 of 2 nodes, 2 of 4 HCA ports; tested in 0.4 s",
+	 "failed: 2 of 4 HCA ports not ok, on 1 of 2 nodes; tested in 0.4 s",
 	 "node   mlx5_0    mlx5_1\nnode1  ok        ok\nnode2  degraded  failed\n"},
 	{"rails in any order, the nodes' ports apart",
 	 HEAD "'verdict': 'healthy', 'seconds': 0, 'ports': ["		 //
@@ -47,10 +47,10 @@ static const struct row rows[] = {
 	 HEAD "'verdict': 'degraded', 'ports': ["			 //
 	 PORT("a", "x", 2, 0, "ok") ", " PORT("a", "y", 1, 1, "ok") ", " //
 	 PORT("b", "x", 2, 0, "ok") ", " PORT("b", "x", 2, 0, "failed") "]}",
-	 "degraded: 1 of 2 nodes, 1 of 4 HCA ports", "node  x:2  y\na     ok   ok\nb     ok   -\n"},
+	 "degraded: 1 of 4 HCA ports not ok, on 1 of 2 nodes", "node  x:2  y\na     ok   ok\nb     ok   -\n"},
 	{"a state that this release does not know",
 	 HEAD "'verdict': 'new', 'ports': [" PORT("a", "x", 1, 0, "flapping") "]}",
-	 "new: 1 of 1 node, 1 of 1 HCA ports", "node  x\na     flapping\n"},
+	 "new: 1 of 1 HCA ports not ok, on 1 of 1 node", "node  x\na     flapping\n"},
 };
 
 static struct nca_grid grid_of(const struct nca_preflight *result, struct nca_pool *pool)
@@ -213,12 +213,12 @@ static void test_findings(void **state)
 	for (i = 50; i < 600; i += 50)
 		text[i] = ' ';
 	text[600] = '\0';
-	*f = (struct nca_finding){.code = "dead", .text = text};
+	*f = (struct nca_finding){.code = "dead", .node = "n1", .text = text};
 	*hint = "a&b";
 	result->exclude = "n1";
 	svg = nca_grid_picture(result, &grid, pool);
 	xml_assert(svg);
-	assert_non_null(strstr(svg, ">dead: word&#60;word"));
+	assert_non_null(strstr(svg, ">dead: n1 word&#60;word"));
 	assert_non_null(strstr(svg, ">hint: a&#38;b<"));
 	assert_non_null(strstr(svg, ">--exclude=n1</text>\n</svg>"));
 	assert_null(strstr(svg, "\xe2\x80\xa6"));

@@ -26,7 +26,6 @@ struct row {
 	const char *verdict, *findings;
 	const char *exclude; /* NULL: none */
 	const char *bans;    /* "NODE HCA", with commas */
-	size_t needed;	     /* rails; 0: one */
 	const char *text;    /* part of the first finding's; NULL: not looked at */
 };
 
@@ -54,7 +53,7 @@ static const struct row rows[] = {
 	 "rdma-gid n1 m0:1 - -", "n1", .bans = "n1 m0:1"},
 	{"two nodes: no route", 2, 1, "route 0.0", "failed", "rdma-route n0 m0:1 - -", "n0",
 	 .bans = "n0 m0:1"},
-	{"two nodes: it does not open", 2, 2, "open 0.1", "degraded", "rdma-open n0 m1:1 - -", NULL,
+	{"two nodes: it does not open", 2, 2, "open 0.1", "degraded", "rdma-open n0 m1:1 - -", "n0",
 	 .bans = "n0 m1:1", .text = "it cannot be used: no such thing"},
 	{"two nodes: nothing opens on one", 2, 2, "open 0.*", "failed", "rdma-open n0 - - -", "n0",
 	 .bans = "n0 m0:1,n0 m1:1", .text = "all 2 HCA ports"},
@@ -88,9 +87,7 @@ static const struct row rows[] = {
 	{"three nodes: nothing that it sends arrives", 3, 1, "out 2.0", "failed",
 	 "rdma-dead n2 m0:1 - out", "n2", .bans = "n2 m0:1", .text = "(2 of 2 tests failed)"},
 	{"three nodes: one of two rails", 3, 2, "both 0.1", "degraded", "rdma-dead n0 m1:1 - both",
-	 NULL, .bans = "n0 m1:1"},
-	{"three nodes: one of two rails, both are needed", 3, 2, "both 0.1", "degraded",
-	 "rdma-dead n0 m1:1 - both", "n0", .bans = "n0 m1:1", .needed = 2},
+	 "n0", .bans = "n0 m1:1"},
 	{"three nodes: all rails of a node", 3, 2, "both 0.*", "failed", "rdma-dead n0 - - both",
 	 "n0", .bans = "n0 m0:1,n0 m1:1"},
 	{"three nodes: a pair", 3, 1, "pair 0.2.0", "failed", "rdma-dead n0 m0:1 n2 both", NULL,
@@ -103,21 +100,21 @@ static const struct row rows[] = {
 	{"four nodes: one deaf, one mute, on two rails", 4, 2, "in 0.0,out 3.1", "failed",
 	 "rdma-dead n0 m0:1 - in;rdma-dead n3 m1:1 - out", "n0,n3", .bans = "n0 m0:1,n3 m1:1"},
 	{"four nodes: one deaf, one mute, on one rail of two", 4, 2, "in 0.0,out 3.0", "degraded",
-	 "rdma-dead n0 m0:1 - in;rdma-dead n3 m0:1 - out", NULL, .bans = "n0 m0:1,n3 m0:1"},
+	 "rdma-dead n0 m0:1 - in;rdma-dead n3 m0:1 - out", "n0,n3", .bans = "n0 m0:1,n3 m0:1"},
 	{"four nodes in two halves", 4, 1, "cut 2.0", "failed", "rdma-dead - m0:1 - -", NULL,
 	 .bans = "n0 m0:1,n1 m0:1,n2 m0:1,n3 m0:1", .text = "joins groups of nodes"},
 	{"four nodes: what one proves spares its partners", 4, 1, "gid 2.0,in 1.0", "failed",
 	 "rdma-dead n1 m0:1 - in;rdma-gid n2 m0:1 - -", "n1,n2", .bans = "n1 m0:1,n2 m0:1"},
 	{"four nodes: a silent one", 4, 1, "silent 3.0", "failed", "rdma-silent n3 m0:1 - -", "n3",
 	 .bans = "n3 m0:1"},
-	{"four nodes: a black hole", 4, 2, "large 2.1", "degraded", "rdma-large n2 m1:1 - in", NULL,
+	{"four nodes: a black hole", 4, 2, "large 2.1", "degraded", "rdma-large n2 m1:1 - in", "n2",
 	 .bans = "n2 m1:1"},
 	{"four nodes: a bond", 4, 1, "leg 2.0", "degraded", "rdma-some-paths n2 m0:1 - -", NULL,
 	 .bans = ""},
 	{"four nodes: of a bond, a test takes the dead port alone", 4, 1, "leg 2.0,pair 2.3.0",
 	 "degraded", "rdma-some-paths n2 m0:1 - -", NULL, .bans = ""},
 	{"four nodes: a lost answer", 4, 2, "both 1.0,lost 2", "degraded",
-	 "rdma-dead n1 m0:1 - both", NULL, .bans = "n1 m0:1"},
+	 "rdma-dead n1 m0:1 - both", "n1", .bans = "n1 m0:1"},
 	{"four nodes: another interface answers for one", 4, 1, "mac 2.0", "failed",
 	 "rdma-neighbour n2 m0:1 - -", "n2", .bans = "n2 m0:1"},
 	{"four nodes: another MAC answers for all, and one is deaf", 4, 1, "proxy *.0,in 2.0",
@@ -125,7 +122,7 @@ static const struct row rows[] = {
 	{"nine nodes: a deaf node", 9, 2, "in 7.*", "failed", "rdma-dead n7 - - in", "n7",
 	 .bans = "n7 m0:1,n7 m1:1"},
 	{"nine nodes: two on a rail of two", 9, 2, "both 3.0,both 4.0", "degraded",
-	 "rdma-dead n3 m0:1 - both;rdma-dead n4 m0:1 - both", NULL, .bans = "n3 m0:1,n4 m0:1"},
+	 "rdma-dead n3 m0:1 - both;rdma-dead n4 m0:1 - both", "n3,n4", .bans = "n3 m0:1,n4 m0:1"},
 	{"100 nodes: three nodes and an HCA", 100, 4, "both 3.*,both 4.*,both 5.*,in 77.2",
 	 "failed",
 	 "rdma-dead n3 - - both;rdma-dead n4 - - both;rdma-dead n5 - - both;"
@@ -433,8 +430,7 @@ static void check(void **state)
 	nca_bans bans = {0};
 
 	run(&s);
-	assert_int_equal(nca_trial_judge(&s.trial, r->needed ? r->needed : 1, pool, &pre, &bans),
-			 0);
+	assert_int_equal(nca_trial_judge(&s.trial, pool, &pre, &bans), 0);
 	assert_string_equal(findings_text(&pre, pool), r->findings);
 	assert_string_equal(pre.verdict, r->verdict);
 	assert_string_equal(or_none(pre.exclude), or_none(r->exclude));
@@ -506,7 +502,7 @@ static void check_hints(void **state)
 	s.trial.pinged[2]->risen.n = 2;
 	s.trial.opened[0]->ends.v[0].mtu = 1024;
 	s.trial.opened[1]->ends.v[1].mtu = -1;
-	assert_int_equal(nca_trial_judge(&s.trial, 1, pool, &pre, &bans), 0);
+	assert_int_equal(nca_trial_judge(&s.trial, pool, &pre, &bans), 0);
 	assert_string_equal(pre.verdict, "healthy");
 	assert_int_equal(pre.hints.n, 3);
 	assert_string_equal(pre.hints.v[0],
@@ -530,8 +526,8 @@ static void check_add(void **state)
 	(void)state;
 	run(&first);
 	run(&second);
-	assert_int_equal(nca_trial_judge(&first.trial, 1, pool, &pre, &bans), 0);
-	assert_int_equal(nca_trial_judge(&second.trial, 1, pool, &later, &bans), 0);
+	assert_int_equal(nca_trial_judge(&first.trial, pool, &pre, &bans), 0);
+	assert_int_equal(nca_trial_judge(&second.trial, pool, &later, &bans), 0);
 	pre.seconds = 1.5;
 	later.seconds = 0.25;
 	assert_int_equal(nca_preflight_add(&pre, &later, pool), 0);
@@ -539,6 +535,7 @@ static void check_add(void **state)
 	assert_true(pre.seconds == 1.75);
 	assert_int_equal(pre.ports.n, 14);
 	assert_int_equal(pre.findings.n, 3);
+	assert_string_equal(pre.exclude, "n[0-2]");
 	/* Nodes of one cause are one warning. */
 	assert_int_equal(nca_preflight_warn(&pre, &first.plan, pool), 0);
 	assert_int_equal(first.plan.warnings.n, 2);
