@@ -139,8 +139,8 @@ static int warn_nodes(const struct nca_preflight *pre, const struct nca_finding 
 			     n, plan->nodes.n, f->text, all);
 }
 
-int nca_preflight_warn(const struct nca_preflight *pre, struct nca_plan *plan,
-		       struct nca_pool *pool)
+static int warn_findings(const struct nca_preflight *pre, struct nca_plan *plan,
+			 struct nca_pool *pool)
 {
 	const struct nca_finding *f;
 	int rc = 0;
@@ -151,6 +151,26 @@ int nca_preflight_warn(const struct nca_preflight *pre, struct nca_plan *plan,
 		rc = f->node && !f->peer
 			     ? warn_nodes(pre, f, plan, pool)
 			     : nca_plan_warn(plan, pool, f->code, f->node, "%s", f->text);
+	}
+	return rc;
+}
+
+int nca_preflight_warn(const struct nca_preflight *pre, struct nca_plan *plan,
+		       struct nca_pool *pool)
+{
+	__typeof__(plan->warnings) planned = plan->warnings;
+	const struct nca_warning *w;
+	int rc;
+
+	plan->warnings.v = nca_pool_alloc(pool, 0);
+	plan->warnings.n = 0;
+	rc = plan->warnings.v ? warn_findings(pre, plan, pool) : -ENOMEM;
+	NCA_FOREACH(w, planned) {
+		struct nca_warning *slot = rc ? NULL : NCA_APPEND(pool, plan->warnings);
+
+		if (!slot)
+			return -ENOMEM;
+		*slot = *w;
 	}
 	return rc;
 }

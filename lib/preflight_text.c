@@ -4,24 +4,33 @@
 
 #include "preflight.h"
 
+/* Both ends of a pair. */
+static char *where_pair(const struct nca_judge *j, const struct nca_fault *f)
+{
+	const char *peer = j->t->plan->nodes.v[f->peer].name;
+	char *port, *other;
+
+	if (f->rail == NCA_NOBODY)
+		return nca_pool_printf(j->pool, "and %s, all %zu HCA ports", peer, j->t->rails);
+	port = nca_trial_port(j->t, f->node, f->rail, j->pool);
+	other = nca_trial_port(j->t, f->peer, f->rail, j->pool);
+	return port && other ? nca_pool_printf(j->pool, "%s and %s %s", port, peer, other) : NULL;
+}
+
 /* Where, of a node's own view: its name is said before. */
 static char *where(const struct nca_judge *j, const struct nca_fault *f)
 {
 	struct nca_pool *pool = j->pool;
-	size_t node = f->node == NCA_NOBODY ? 0 : f->node;
-	char *port, *other;
+	char *port;
 
-	if (f->kind == NCA_FAULT_NODE)
+	if (f->kind == NCA_FAULT_PAIR)
+		return where_pair(j, f);
+	if (f->rail == NCA_NOBODY)
 		return nca_pool_printf(pool, "all %zu HCA ports", j->t->rails);
-	port = nca_trial_port(j->t, node, f->rail, pool);
+	port = nca_trial_port(j->t, f->node == NCA_NOBODY ? 0 : f->node, f->rail, pool);
 	if (!port || f->kind == NCA_FAULT_ENDPOINT)
 		return port;
-	if (f->kind != NCA_FAULT_PAIR)
-		return nca_pool_printf(pool, "rail %zu (%s)", f->rail, port);
-	other = nca_trial_port(j->t, f->peer, f->rail, pool);
-	return other ? nca_pool_printf(pool, "%s and %s %s", port,
-				       j->t->plan->nodes.v[f->peer].name, other)
-		     : NULL;
+	return nca_pool_printf(pool, "rail %zu (%s)", f->rail, port);
 }
 
 /* Who of a pair does not reach whom. */

@@ -85,7 +85,8 @@ bool nca_preflight_covers(const struct nca_plan *tested, const struct nca_plan *
 int nca_preflight_add(struct nca_preflight *to, const struct nca_preflight *later,
 		      struct nca_pool *pool);
 
-/* One warning of the plan per cause, with the names of its nodes. -ENOMEM. */
+/* One warning per cause, with the names of its nodes, before those that the plan has: of a plan
+ * that was made without what failed they are consequences. -ENOMEM. */
 int nca_preflight_warn(const struct nca_preflight *pre, struct nca_plan *plan,
 		       struct nca_pool *pool);
 

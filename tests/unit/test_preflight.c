@@ -45,7 +45,8 @@ static const struct row rows[] = {
 	{"two nodes: one rail of two", 2, 2, "in 1.1", "degraded", "rdma-dead n0 m1:1 n1 out", NULL,
 	 .bans = "n0 m1:1,n1 m1:1"},
 	{"two nodes: all rails are one finding", 2, 2, "in 1.*", "failed", "rdma-dead n0 - n1 out",
-	 NULL, .bans = "n0 m0:1,n0 m1:1,n1 m0:1,n1 m1:1"},
+	 NULL, .bans = "n0 m0:1,n0 m1:1,n1 m0:1,n1 m1:1",
+	 .text = "and n1, all 2 HCA ports: nothing passes over RDMA from n0 to n1. Check"},
 	{"two nodes: an address is gone: that one says so", 2, 1, "gid 1.0", "failed",
 	 "rdma-gid n1 m0:1 - -", "n1", .bans = "n1 m0:1",
 	 .text = "m0:1: the GID entry holds no address"},
@@ -536,9 +537,11 @@ static void check_add(void **state)
 	assert_int_equal(pre.ports.n, 14);
 	assert_int_equal(pre.findings.n, 3);
 	assert_string_equal(pre.exclude, "n[0-2]");
-	/* Nodes of one cause are one warning. */
+	/* Nodes of one cause are one warning, and what the plan warned of comes last. */
+	assert_int_equal(nca_plan_warn(&first.plan, pool, "planned", NULL, "of old"), 0);
 	assert_int_equal(nca_preflight_warn(&pre, &first.plan, pool), 0);
-	assert_int_equal(first.plan.warnings.n, 2);
+	assert_int_equal(first.plan.warnings.n, 3);
+	assert_string_equal(first.plan.warnings.v[2].code, "planned");
 	assert_string_equal(first.plan.warnings.v[0].code, "rdma-dead");
 	assert_non_null(strstr(first.plan.warnings.v[0].text, "n0,n1 (2 of 7): m1:1: "));
 	assert_non_null(strstr(first.plan.warnings.v[0].text, "--exclude=n0,n1"));
