@@ -45,8 +45,7 @@ start_slurm() {
 	for ((i = 1; i <= nodes; i++)); do
 		await "slurmd-node$i" node_is_idle "node$i"
 	done
-	[[ -z ${LAB_FAULT-} ]] || guest node2 "$LAB_DIR/src/contrib/lab.d/vm-fault break $LAB_FAULT" ||
-		fail "the fault $LAB_FAULT could not be made" "$LAB_DIR/log/console-node2.log"
+	[[ -z ${LAB_FAULT-} ]] || break_vm "$LAB_FAULT" || fail "the fault $LAB_FAULT could not be made" "$LAB_DIR/log/console-node2.log"
 }
 
 # make_configless: only login has the directory conf_dir.  Where Slurm's programs

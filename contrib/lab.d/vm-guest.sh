@@ -62,6 +62,7 @@ start_slurm() {
 	mkdir "$LAB_DIR/spool/$1"
 	ulimit -l unlimited
 	SLURM_CONF=$LAB_DIR/slurm.conf setsid slurmd -D -N "$1" </dev/null >"$LAB_DIR/log/slurmd-$1.log" 2>&1 &
+	echo $! >/run/slurmd.pid
 }
 
 stty -echo

@@ -166,3 +166,12 @@ start_node() {
 	# shellcheck disable=SC2034 # read by slurm.sh
 	daemon_pid["slurmd-node$1"]=${vm_pid[node$1]}
 }
+
+# break_vm FAULT: of node2, or of the wire, which is here
+break_vm() {
+	local program=$LAB_DIR/src/contrib/lab.d/vm-fault
+	case $("$program" where "$1") in
+	node) guest node2 "$program break $1" ;;
+	wire) "$program" break "$1" ;;
+	esac
+}
