@@ -59,7 +59,9 @@ static void judge_open(struct nca_step *step, const struct nca_node *node, struc
 {
 	if (nca_same(node->dev_infiniband, "absent"))
 		reject(step, p, NCA_RULE_NOT_OPENABLE,
-		       "the task has no /dev/infiniband and cannot open the device");
+		       nca_step_text(step,
+				     "the task has no /dev/infiniband%s and cannot open the device",
+				     node->in_container ? " (its container hides it)" : ""));
 	else if (p->hca->uverbs_opens == 0)
 		reject(step, p, NCA_RULE_NOT_OPENABLE,
 		       nca_step_text(step, "the task cannot open the device: %s",

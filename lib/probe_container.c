@@ -25,15 +25,15 @@ static const struct {
 	{"proc/self/ns/cgroup", "cgroup:[4026531835]"},
 };
 
-static bool is_marked(const struct nca_probe *p)
+static bool is_marked(int root)
 {
 	char cgroups[4096];
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(markers); i++)
-		if (nca_sysroot_exists(p->src->root_fd, "%s", markers[i]))
+		if (nca_sysroot_exists(root, "%s", markers[i]))
 			return true;
-	if (nca_sysroot_read(p->src->root_fd, "proc/self/cgroup", cgroups, sizeof(cgroups)) < 0)
+	if (nca_sysroot_read(root, "proc/self/cgroup", cgroups, sizeof(cgroups)) < 0)
 		return false;
 	for (i = 0; i < ARRAY_SIZE(groups); i++)
 		if (strstr(cgroups, groups[i]))
@@ -41,14 +41,14 @@ static bool is_marked(const struct nca_probe *p)
 	return false;
 }
 
-static bool in_first_namespaces(const struct nca_probe *p)
+static bool in_first_namespaces(int root)
 {
 	char have[64];
 	ssize_t n;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(namespaces); i++) {
-		n = readlinkat(p->src->root_fd, namespaces[i].path, have, sizeof(have) - 1);
+		n = readlinkat(root, namespaces[i].path, have, sizeof(have) - 1);
 		if (n < 0)
 			return false;
 		have[n] = '\0';
@@ -58,9 +58,9 @@ static bool in_first_namespaces(const struct nca_probe *p)
 	return true;
 }
 
-int nca_probe_container(const struct nca_probe *p)
+int nca_probe_container(int root_fd)
 {
-	if (is_marked(p))
+	if (is_marked(root_fd))
 		return 1;
-	return in_first_namespaces(p) ? 0 : -1;
+	return in_first_namespaces(root_fd) ? 0 : -1;
 }

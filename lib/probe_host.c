@@ -155,6 +155,6 @@ int nca_probe_host(const struct nca_probe *p)
 	p->node->rdma_netns_mode = rdma_netns_mode(p);
 	if (nca_sysroot_exists(p->src->root_fd, CONF_DIR))
 		p->node->conf_dir = "/" CONF_DIR;
-	p->node->in_container = p->src->live ? nca_probe_container(p) : -1;
+	p->node->in_container = p->src->live ? nca_probe_container(p->src->root_fd) : -1;
 	return rc;
 }

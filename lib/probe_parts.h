@@ -26,8 +26,9 @@ struct nca_dump {
 /* host, sysctl, software and the limits. */
 int nca_probe_host(const struct nca_probe *p);
 
-/* 1 in a container, 0 surely not, -1 unknown. */
-int nca_probe_container(const struct nca_probe *p);
+/* Of this process, by files below the root: 1 in a container, 0 surely not, -1 unknown, as where it
+ * has namespaces of its own. */
+int nca_probe_container(int root_fd);
 
 /* environment and its origin: "user" as soon as one variable is the task's own. */
 int nca_probe_environment(const struct nca_probe *p);

@@ -8,8 +8,13 @@ static bool is_fabric(const struct nca_step *step, const struct nca_rail *rail)
 	return 10 * rail->n >= 9 * step->nodes.n || rail->n + 1 == step->nodes.n;
 }
 
-static const char *cure(const struct nca_step *step, const struct nca_rail *rail)
+/* p: the port that a node lacks; NULL: none is there. */
+static const char *cure(const struct nca_step *step, const struct nca_rail *rail,
+			const struct nca_port_state *p)
 {
+	if (p && p->rule == NCA_RULE_NOT_OPENABLE)
+		return "Give the task its device node (container mounts, device cgroup), or leave "
+		       "the nodes out with --exclude={nodes}";
 	return is_fabric(step, rail) ? "Repair it, or leave the nodes out with --exclude={nodes}"
 				     : "Compare the nodes";
 }
@@ -20,7 +25,7 @@ static void warn_lacking(struct nca_step *step, const struct nca_rail *rail, siz
 	const struct nca_node_state *node = &step->nodes.v[i];
 	const struct nca_port_state *p = nca_rail_find(step, node, &rail->key, kind);
 	const char *key = nca_rail_key_text(step, &rail->key), *name = node->node->name;
-	const char *other = step->nodes.v[has].node->name, *advice = cure(step, rail);
+	const char *other = step->nodes.v[has].node->name, *advice = cure(step, rail, p);
 
 	/* Who asked for the test says what failed. */
 	if (!key || (p && p->rule == NCA_RULE_PING_FAILED))

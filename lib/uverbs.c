@@ -23,11 +23,13 @@ static char *uverbs_name(int root, struct nca_pool *pool, const char *hca)
 	return NULL;
 }
 
-static const char *open_hint(int error)
+/* sysfs shows a container all HCAs of the machine, whatever it may open. */
+static const char *open_hint(int root, int error)
 {
 	switch (error) {
 	case ENOENT:
-		return " is not visible here";
+		return nca_probe_container(root) ? " is not visible here: the container hides it"
+						 : " is not visible here";
 	case EPERM:
 		return " is refused by the device cgroup, or belongs to another network namespace";
 	default:
@@ -50,6 +52,6 @@ int nca_uverbs_try(int root, struct nca_pool *pool, const char *hca, char **why)
 		close(fd);
 		return 0;
 	}
-	*why = nca_pool_printf(pool, "%s: /%s%s", strerror(-fd), path, open_hint(-fd));
+	*why = nca_pool_printf(pool, "%s: /%s%s", strerror(-fd), path, open_hint(root, -fd));
 	return *why ? fd : -ENOMEM;
 }

@@ -2,6 +2,7 @@
 /* Opening and connecting, on HCAs that fail as a test says. */
 #include <errno.h>
 
+#include "lib/verbs.h"
 #include "ping_case.h"
 
 static void test_healthy(void **state)
@@ -104,10 +105,37 @@ static void test_node_fails(void **state)
 	run(1);
 	assert_int_equal(fake.opened, 0); /* it would wait for seconds */
 	assert_int_equal(t.opened.ends.v[0].error, ENOENT);
-	assert_non_null(strstr(t.opened.ends.v[0].why, "/dev/infiniband/uverbs0"));
+	assert_string_equal(t.opened.ends.v[0].why,
+			    "No such file or directory: /dev/infiniband/uverbs0 is not visible "
+			    "here: the container hides it");
 	assert_int_equal(t.linked.partners.v[0].error, ENOENT);
 	assert_int_equal(t.pinged.partners.v[0].failed, QPS);
 	assert_int_equal(t.pinged.partners.v[0].received, 0);
+}
+
+/* A machine without a container, one with a container's mark, and one with namespaces of its own.
+ */
+static void test_node_hidden(void **state)
+{
+	static const char *const groups[] = {"0::/system.slice\n", "0::/kubepods/pod1\n"};
+	static const char *const users[] = {"-> user:[4026531837]", "-> user:[4026531838]"};
+	static const struct {
+		size_t groups, users;
+		bool hides;
+	} rows[] = {{0, 0, false}, {1, 0, true}, {0, 1, true}};
+	char *why;
+	size_t i;
+
+	(void)state;
+	tree_put(&t.tree, "proc/self/ns/pid", "-> pid:[4026531836]");
+	tree_put(&t.tree, "proc/self/ns/cgroup", "-> cgroup:[4026531835]");
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		tree_put(&t.tree, "proc/self/cgroup", groups[rows[i].groups]);
+		tree_put(&t.tree, "proc/self/ns/user", users[rows[i].users]);
+		assert_int_equal(nca_uverbs_try(t.tree.fd, t.pool, "mlx5_7", &why), -ENOENT);
+		assert_int_equal(strstr(why, ": the container hides it") != NULL, rows[i].hides);
+		assert_int_equal(unlinkat(t.tree.fd, "proc/self/ns/user", 0), 0);
+	}
 }
 
 /* The same HCA is opened once. */
@@ -250,10 +278,10 @@ static void test_bad_messages(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_healthy),	 TEST(test_infiniband),	  TEST(test_open_fails),
-		TEST(test_node_fails),	 TEST(test_two_ports),	  TEST(test_rtr_fails),
-		TEST(test_bad_end),	 TEST(test_thread_hangs), TEST(test_nothing),
-		TEST(test_bad_messages),
+		TEST(test_healthy),    TEST(test_infiniband),	TEST(test_open_fails),
+		TEST(test_node_fails), TEST(test_node_hidden),	TEST(test_two_ports),
+		TEST(test_rtr_fails),  TEST(test_bad_end),	TEST(test_thread_hangs),
+		TEST(test_nothing),    TEST(test_bad_messages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
