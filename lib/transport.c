@@ -22,8 +22,7 @@ static bool is_lost(const struct nca_port_state *p)
 	       p->rule == NCA_RULE_NOT_OPENABLE || p->rule == NCA_RULE_LINK_LAYER ||
 	       p->rule == NCA_RULE_ROCE_V1 || p->rule == NCA_RULE_IB_SUBNET ||
 	       p->rule == NCA_RULE_MESH || p->rule == NCA_RULE_MISSING_RAIL ||
-	       p->rule == NCA_RULE_PING_FAILED ||
-	       (p->rule == NCA_RULE_NO_GID && p->port->gids.n);
+	       p->rule == NCA_RULE_PING_FAILED || (p->rule == NCA_RULE_NO_GID && p->port->gids.n);
 }
 
 static bool any_lost(const struct nca_step *step)
@@ -102,6 +101,12 @@ static const struct nca_port_state *reason(const struct nca_node_state *node)
 	return best;
 }
 
+/* What becomes of the step: fallback=fail does not start it. */
+static const char *uses(const struct nca_step *step)
+{
+	return step->opt->fallback_fail > 0 ? "would use" : "uses";
+}
+
 static void warn_node(struct nca_step *step, const struct nca_node_state *node)
 {
 	const struct nca_port_state *p = reason(node);
@@ -116,22 +121,22 @@ static void warn_node(struct nca_step *step, const struct nca_node_state *node)
 	if (!p)
 		nca_step_warn(step, "no-rdma", "none", name,
 			      nca_step_text(step,
-					    "%s has no HCA, so the whole step uses TCP. Leave it "
+					    "%s has no HCA, so the whole step %s TCP. Leave it "
 					    "out with --exclude=%s to use RDMA",
-					    name, name));
+					    name, uses(step), name));
 	else if (p->rule == NCA_RULE_NOT_OPENABLE)
 		nca_step_warn(step, "hca-not-openable", "", name,
 			      nca_step_text(step,
-					    "%s, so the whole step uses TCP. Give the task "
+					    "%s, so the whole step %s TCP. Give the task "
 					    "/dev/infiniband/uverbs* (container mounts, device "
 					    "cgroup) on %s",
-					    p->text, name));
+					    p->text, uses(step), name));
 	else
 		nca_step_warn(step, "no-rdma", nca_rules[p->rule].word, name,
 			      nca_step_text(step,
 					    "%s has no HCA port that this step can use (%s), so "
-					    "the whole step uses TCP",
-					    name, p->text ? p->text : p->hca->name));
+					    "the whole step %s TCP",
+					    name, p->text ? p->text : p->hca->name, uses(step)));
 }
 
 /* A port that only the agreement of the nodes rules out. */
@@ -162,9 +167,9 @@ static void warn_fabrics(struct nca_step *step)
 		step, "no-common-rail", "", other->node->name,
 		nca_step_text(step,
 			      "no fabric is usable on all nodes: %s has %s, %s has %s; so the "
-			      "whole step uses TCP",
+			      "whole step %s TCP",
 			      first->node->name, layer(usable(first)), other->node->name,
-			      layer(usable(other))));
+			      layer(usable(other)), uses(step)));
 }
 
 static bool any_missing(const struct nca_step *step)
@@ -193,8 +198,10 @@ static void lose(struct nca_step *step)
 		}
 	if (missing)
 		nca_step_warn(step, "no-common-rail", "", NULL,
-			      nca_step_text(step, "every rail is missing on some node, so the "
-						  "whole step uses TCP"));
+			      nca_step_text(step,
+					    "every rail is missing on some node, so the "
+					    "whole step %s TCP",
+					    uses(step)));
 	else if (all)
 		warn_fabrics(step);
 	nca_step_verdict(step, step->opt->fallback_fail > 0 ? "refuse" : "fallback");
