@@ -8,18 +8,36 @@
  * arguments: NAME=VALUE   of the container's environment
  *            keep=NAME    as srun --container-env=NAME: what is set holds; repeated
  *            net          as srun --container-unshare=net
+ *            hide=PATH    a file or a directory of devices that the container does not have;
+ * repeated memlock=N    bytes that its tasks may lock on=NODE      only there; elsewhere it does
+ * nothing
  */
+#include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <slurm/spank.h>
 
 SPANK_PLUGIN(container, 1)
+
+/* Not of the container's environment. */
+static bool is_ours(const char *word)
+{
+	static const char *const ours[] = {"keep=", "hide=", "memlock=", "on="};
+
+	for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
+		if (strncmp(word, ours[i], strlen(ours[i])) == 0)
+			return true;
+	return false;
+}
 
 static bool is_kept(int ac, char **av, const char *name)
 {
@@ -37,7 +55,7 @@ static bool import(spank_t sp, int ac, char **av)
 	for (int i = 0; i < ac; i++) {
 		size_t len = strcspn(av[i], "=");
 
-		if (!av[i][len] || len >= sizeof(name) || strncmp(av[i], "keep=", 5) == 0)
+		if (!av[i][len] || len >= sizeof(name) || is_ours(av[i]))
 			continue;
 		memcpy(name, av[i], len);
 		name[len] = '\0';
@@ -87,13 +105,102 @@ static bool enter(bool net)
 	       write_file("/proc/self/uid_map", uids) && write_file("/proc/self/gid_map", gids);
 }
 
+static const char *value_of(int ac, char **av, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (int i = 0; i < ac; i++)
+		if (strncmp(av[i], name, len) == 0)
+			return av[i] + len;
+	return NULL;
+}
+
+static bool is_elsewhere(int ac, char **av)
+{
+	const char *on = value_of(ac, av, "on=");
+	char name[128];
+
+	return on && (gethostname(name, sizeof(name)) < 0 || strcmp(name, on) != 0);
+}
+
+/* An empty file as a place for one of the outer /dev. */
+static int bind_file(int from, int to, const char *name)
+{
+	char source[64], target[64];
+	int in = openat(from, name, O_PATH | O_CLOEXEC);
+	int out = openat(to, name, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	int rc = -1;
+
+	if (in >= 0 && out >= 0) {
+		snprintf(source, sizeof(source), "/proc/self/fd/%d", in);
+		snprintf(target, sizeof(target), "/proc/self/fd/%d", out);
+		rc = mount(source, target, NULL, MS_BIND, NULL);
+	}
+	if (in >= 0)
+		close(in);
+	if (out >= 0)
+		close(out);
+	return rc;
+}
+
+/* Another directory in its place, with all files but one. */
+static int hide_file(const char *directory, const char *hidden)
+{
+	DIR *from = opendir(directory);
+	int to = -1, rc = from ? mount("container", directory, "tmpfs", 0, "mode=755") : -1;
+	const struct dirent *e;
+
+	if (rc == 0)
+		to = open(directory, O_DIRECTORY | O_RDONLY | O_CLOEXEC);
+	while (rc == 0 && to >= 0 && (e = readdir(from)))
+		if (e->d_type == DT_CHR && strcmp(e->d_name, hidden) != 0)
+			rc = bind_file(dirfd(from), to, e->d_name);
+	if (to >= 0)
+		close(to);
+	if (from)
+		closedir(from);
+	return to < 0 ? -1 : rc;
+}
+
+static int hide(const char *path)
+{
+	char directory[128];
+	const char *slash = strrchr(path, '/');
+
+	snprintf(directory, sizeof(directory), "%.*s", (int)(slash - path), path);
+	return hide_file(directory, slash + 1);
+}
+
+static bool limit(const char *bytes)
+{
+	struct rlimit r = {strtoul(bytes, NULL, 10), strtoul(bytes, NULL, 10)};
+
+	return setrlimit(RLIMIT_MEMLOCK, &r) == 0;
+}
+
+/* What the container does not have, and what its tasks may not. */
+static bool take_away(int ac, char **av)
+{
+	const char *bytes = value_of(ac, av, "memlock=");
+	bool ok = !bytes || limit(bytes);
+
+	for (int i = 0; i < ac; i++)
+		if (strncmp(av[i], "hide=", 5) == 0)
+			ok = ok && hide(av[i] + 5) == 0;
+	return ok;
+}
+
 int slurm_spank_task_init(spank_t sp, int ac, char **av)
 {
+	if (is_elsewhere(ac, av))
+		return 0;
 	if (import(sp, ac, av)) {
 		copy(sp, "SLURM_PROCID", "RANK");
 		copy(sp, "SLURM_LOCALID", "LOCAL_RANK");
 	}
 	if (!enter(has_word(ac, av, "net")))
 		slurm_error("container: no namespaces: %m");
+	else if (!take_away(ac, av))
+		slurm_error("container: nothing can be hidden: %m");
 	return 0;
 }

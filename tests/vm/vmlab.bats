@@ -9,6 +9,13 @@
 
 bats_require_minimum_version 1.5.0
 
+setup_file() {
+	chmod 755 "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR"
+	[[ ! -e /usr/include/slurm/spank.h ]] ||
+		"${CC:-cc}" -std=gnu11 -Wall -Wextra -Werror -D_GNU_SOURCE -fPIC -shared \
+			-o "$BATS_FILE_TMPDIR/container.so" "$BATS_TEST_DIRNAME/../slurm/spank_container.c"
+}
+
 setup() {
 	((EUID == 0)) || skip "needs root"
 	type -P qemu-system-x86_64 >/dev/null || skip "needs QEMU"
@@ -108,6 +115,50 @@ said() {
 	said gid-gone 0 linked '{"error":22},{"mac":'
 	said gid-gone 1 linked '{"error":61},{"mac":'
 	said gid-gone 0 pinged '{"partner":0,"failed":4,"received":0}],'
+}
+
+# row NAME CONTAINER COMMAND: the program says what it has got; the container is node2's
+containers='
+	plugin="optional $LAB_DIR/bin/spank_nccl_autoconf.so helper=$LAB_DIR/bin/nccl-autoconf"
+	row() {
+		printf "optional $PWD/container.so on=node2 %s\n" "$2" >"$LAB_DIR/plugstack.conf"
+		[[ $1 != plugin* ]] || echo "$plugin" >>"$LAB_DIR/plugstack.conf"
+		{ eval "$3 bash -c \"\$show\"" || echo "status $?"; } 2>&1 | sed "s/^/$1: /"
+	}
+	show="echo \$SLURM_PROCID \$NCCL_IB_HCA \$NCCL_NET; cd /dev; echo \$SLURM_PROCID has infiniband/uverbs*"
+	row one hide=/dev/infiniband/uverbs1 "nccl-autoconf srun --nccl-autoconf=check -N2 --"
+	row all hide=/dev/infiniband "nccl-autoconf srun --nccl-autoconf=check -N2 --"
+	row socket hide=/dev/infiniband "nccl-autoconf srun --nccl-autoconf=check,fallback=socket -N2 --"
+	row memlock memlock=65536 "nccl-autoconf srun --nccl-autoconf=check -N2 --"
+	row plugin hide=/dev/infiniband/uverbs1 "srun --nccl-autoconf=check -N2"'
+
+# says ROW TEXT: on one line of the row
+says() {
+	(($(grep "^$1: " <<<"$output" | grep -cF -- "$2") == 1))
+}
+
+@test "check in a container: what the task cannot open no node uses, and without any HCA the step is stopped" {
+	[[ -e $BATS_FILE_TMPDIR/container.so ]] || skip "needs slurm/spank.h"
+	in_vmlab --root "cp '$BATS_FILE_TMPDIR/container.so' .; $containers"
+	says one '0 has infiniband/uverbs0 infiniband/uverbs1 infiniband/uverbs2'
+	says one '1 has infiniband/uverbs0 infiniband/uverbs2'
+	says one '0 =mlx5_1:1'
+	says one '1 =mlx5_1:1'
+	says one 'RoCE v2 on mlx5_1 (1 x 200 Gb/s)'
+	says one 'warning rail-unusable: node2 mlx5_0 port 1: the task cannot open the device: No such file or directory: /dev/infiniband/uverbs1 is not visible here: the container hides it; '
+	says all 'warning hca-not-openable: node2 mlx5_0 port 1: the task has no /dev/infiniband (its container hides it)'
+	says all 'nccl-autoconf: the step is not started'
+	says all 'status 1'
+	! grep '^all: [01] ' <<<"$output" || false
+	says socket '0 Socket'
+	says socket '1 Socket'
+	says socket 'warning hca-not-openable: node2 '
+	says memlock 'warning memlock-low: node2 memlock: the task may lock 64 kB of memory'
+	says memlock 'nccl-autoconf: the step is not started'
+	# Its agent is outside, where all HCAs are
+	says plugin '1 has infiniband/uverbs0 infiniband/uverbs2'
+	says plugin '1 =mlx5_0:1,mlx5_1:1'
+	! grep '^plugin: .*warning rail' <<<"$output" || false
 }
 
 @test "a fault that there is not, a fifth guest, another suite: what to write" {
