@@ -36,8 +36,8 @@ static bool is_ethernet(const struct nca_port_state *p)
 	return p->layer == NCA_LAYER_ETHERNET;
 }
 
-static void reject(struct nca_step *step, struct nca_port_state *p, enum nca_rule rule,
-		   const char *text)
+void nca_port_reject(struct nca_step *step, struct nca_port_state *p, enum nca_rule rule,
+		     const char *text)
 {
 	nca_step_judge_port(
 		step, p, rule,
@@ -58,17 +58,20 @@ static bool opens_known(const struct nca_node *node)
 static void judge_open(struct nca_step *step, const struct nca_node *node, struct nca_port_state *p)
 {
 	if (nca_same(node->dev_infiniband, "absent"))
-		reject(step, p, NCA_RULE_NOT_OPENABLE,
-		       nca_step_text(step,
-				     "the task has no /dev/infiniband%s and cannot open the device",
-				     node->in_container ? " (its container hides it)" : ""));
+		nca_port_reject(
+			step, p, NCA_RULE_NOT_OPENABLE,
+			nca_step_text(
+				step,
+				"the task has no /dev/infiniband%s and cannot open the device",
+				node->in_container ? " (its container hides it)" : ""));
 	else if (p->hca->uverbs_opens == 0)
-		reject(step, p, NCA_RULE_NOT_OPENABLE,
-		       nca_step_text(step, "the task cannot open the device: %s",
-				     p->hca->uverbs_error ? p->hca->uverbs_error : "refused"));
+		nca_port_reject(
+			step, p, NCA_RULE_NOT_OPENABLE,
+			nca_step_text(step, "the task cannot open the device: %s",
+				      p->hca->uverbs_error ? p->hca->uverbs_error : "refused"));
 	else if (p->hca->uverbs_opens < 0 && opens_known(node))
-		reject(step, p, NCA_RULE_NOT_OPENABLE,
-		       "it is not among the devices that the task was seen to open");
+		nca_port_reject(step, p, NCA_RULE_NOT_OPENABLE,
+				"it is not among the devices that the task was seen to open");
 }
 
 static void judge_state(struct nca_step *step, struct nca_port_state *p)
@@ -76,14 +79,15 @@ static void judge_state(struct nca_step *step, struct nca_port_state *p)
 	const struct nca_port *port = p->port;
 
 	if (port->state && !streq(port->state, "ACTIVE"))
-		reject(step, p, NCA_RULE_PORT_DOWN,
-		       nca_step_text(step, "%s (%s)", port->state,
-				     port->phys_state ? port->phys_state : "unknown"));
+		nca_port_reject(step, p, NCA_RULE_PORT_DOWN,
+				nca_step_text(step, "%s (%s)", port->state,
+					      port->phys_state ? port->phys_state : "unknown"));
 	else if (p->layer == NCA_LAYER_IB &&
 		 (port->lid == 0 || port->lid == 65535 || port->sm_lid == 0))
-		reject(step, p, NCA_RULE_NO_SUBNET_MANAGER,
-		       nca_step_text(step, "LID %d, SM LID %d: no subnet manager has set it up",
-				     port->lid, port->sm_lid));
+		nca_port_reject(step, p, NCA_RULE_NO_SUBNET_MANAGER,
+				nca_step_text(step,
+					      "LID %d, SM LID %d: no subnet manager has set it up",
+					      port->lid, port->sm_lid));
 }
 
 static void judge_gid(struct nca_step *step, const struct nca_node_state *node,
@@ -94,11 +98,12 @@ static void judge_gid(struct nca_step *step, const struct nca_node_state *node,
 	nca_gids_read(node, p);
 	step->any_v1 = step->any_v1 || p->v1;
 	if (!p->gid[0] && !p->gid[1])
-		reject(step, p, NCA_RULE_NO_GID,
-		       nca_step_text(step,
-				     "none of %zu GIDs is RoCE v2 with a routable address that "
-				     "an interface of this network namespace holds",
-				     p->port->gids.n));
+		nca_port_reject(
+			step, p, NCA_RULE_NO_GID,
+			nca_step_text(step,
+				      "none of %zu GIDs is RoCE v2 with a routable address that "
+				      "an interface of this network namespace holds",
+				      p->port->gids.n));
 }
 
 /* For RoCE the driver's rate stops at 100 Gb/s on older kernels (linux-6.1 ib_get_eth_speed()): the
@@ -130,11 +135,11 @@ static void judge_port(struct nca_step *step, const struct nca_node_state *node,
 	p->software =
 		nca_same(p->hca->driver, "rdma_rxe") || nca_same(p->hca->vendor_id, "0xffffff");
 	if (nca_port_is_plugin(p->hca, p->port))
-		reject(step, p, NCA_RULE_PLUGIN_FABRIC, "not for NCCL's own transport");
+		nca_port_reject(step, p, NCA_RULE_PLUGIN_FABRIC, "not for NCCL's own transport");
 	else if (is_iwarp(p->hca, p->port))
-		reject(step, p, NCA_RULE_IWARP, "iWARP");
+		nca_port_reject(step, p, NCA_RULE_IWARP, "iWARP");
 	else if (nca_same(nca_topo_vpd(node->node, p->hca, "SMDL"), "SW_MNG"))
-		reject(step, p, NCA_RULE_MANAGEMENT, "manages the NVLink switches");
+		nca_port_reject(step, p, NCA_RULE_MANAGEMENT, "manages the NVLink switches");
 	if (nca_topo_netdevs(p->hca, p->port, step->pool, &p->netdevs))
 		step->no_memory = true;
 	judge_open(step, node->node, p);
@@ -151,8 +156,8 @@ static void judge_shadowed(struct nca_step *step, struct nca_node_state *node)
 	NCA_FOREACH(p, node->ports)
 		NCA_FOREACH(pf, node->ports)
 			if (nca_port_is_open(pf) && nca_same(p->hca->physfn, pf->hca->pci))
-				reject(step, p, NCA_RULE_SHADOWED,
-				       nca_step_text(step, "a VF of %s", pf->hca->name));
+				nca_port_reject(step, p, NCA_RULE_SHADOWED,
+						nca_step_text(step, "a VF of %s", pf->hca->name));
 }
 
 static int judge_node(struct nca_step *step, struct nca_node_state *node)
@@ -177,42 +182,6 @@ static int judge_node(struct nca_step *step, struct nca_node_state *node)
 	return 0;
 }
 
-static size_t matches(const struct nca_node_state *node, const char *list)
-{
-	const struct nca_port_state *p;
-	size_t n = 0;
-
-	NCA_FOREACH(p, node->ports)
-		n += nca_port_is_open(p) && nca_names_match(list, p->hca->name, p->port->port);
-	return n;
-}
-
-/* What somebody set is kept if it can work. */
-static void judge_user(struct nca_step *step, struct nca_node_state *node)
-{
-	const char *list = nca_step_set(node, "NCCL_IB_HCA");
-	const char *fault = list ? nca_names_fault(list) : NULL;
-	struct nca_port_state *p;
-
-	if (!list || !*list)
-		return;
-	if (!matches(node, list)) {
-		nca_step_warn(
-			step, "env-no-hca", "NCCL_IB_HCA", node->node->name,
-			nca_step_text(step,
-				      "NCCL_IB_HCA=%s (set by %s) matches no usable HCA of "
-				      "the node: NCCL would silently use TCP. %s",
-				      list, nca_step_setter(node),
-				      fault ? fault : "Unset it, or name devices that exist"));
-		return;
-	}
-	node->user_hcas = node->fixed_hcas = true;
-	NCA_FOREACH(p, node->ports)
-		if (!nca_names_match(list, p->hca->name, p->port->port))
-			reject(step, p, NCA_RULE_USER_HCA,
-			       nca_step_text(step, "NCCL_IB_HCA is set to %s", list));
-}
-
 int nca_ports_judge_node(struct nca_step *step, struct nca_node_state *node)
 {
 	int rc;
@@ -221,71 +190,8 @@ int nca_ports_judge_node(struct nca_step *step, struct nca_node_state *node)
 	rc = judge_node(step, node);
 	if (rc)
 		return rc;
-	judge_user(step, node);
+	nca_port_judge_user(step, node);
 	if (!node->user_hcas)
 		nca_pins_judge_ports(step, node);
 	return 0;
-}
-
-static bool is_port(const struct nca_port_state *p, const char *subject)
-{
-	const char *colon = strrchr(subject, ':');
-	size_t n = colon ? (size_t)(colon - subject) : 0;
-	char port[NCA_INT_TEXT];
-
-	return n && !strncmp(p->hca->name, subject, n) && !p->hca->name[n] &&
-	       streq(nca_step_int(p->port->port, port), colon + 1);
-}
-
-/* What somebody set takes a port that is dead: the rails that are left take its place. */
-static void replace_user(struct nca_step *step)
-{
-	struct nca_node_state *node;
-
-	NCA_FOREACH(node, step->nodes) {
-		if (node->user_hcas)
-			nca_step_warn(step, "env-more-hcas", "ping-failed", node->node->name,
-				      nca_step_text(step,
-						    "NCCL_IB_HCA=%s (set by %s) takes a rail over "
-						    "which RDMA failed the check; it is replaced. "
-						    "Unset it",
-						    nca_step_set(node, "NCCL_IB_HCA"),
-						    nca_step_setter(node)));
-		node->user_hcas = false;
-	}
-}
-
-/* True: a port that would have been used. */
-static bool judge_ban(struct nca_step *step, struct nca_node_state *node, const struct nca_ban *ban)
-{
-	struct nca_port_state *p;
-	bool used = false;
-
-	NCA_FOREACH(p, node->ports)
-		if (is_port(p, ban->subject)) {
-			used = used || nca_port_is_open(p);
-			reject(step, p, NCA_RULE_PING_FAILED,
-			       ban->why ? ban->why : "no reason given");
-		}
-	return used;
-}
-
-/*
- * After the filters: a port that would have been used and is dead must not make a storage port the
- * best that is left.
- */
-void nca_ports_judge_bans(struct nca_step *step)
-{
-	struct nca_node_state *node;
-	const struct nca_ban *ban;
-	bool used = false;
-
-	if (!step->bans)
-		return;
-	NCA_FOREACH(ban, *step->bans)
-		NCA_FOREACH(node, step->nodes)
-			if (nca_same(ban->node, node->node->name))
-				used = judge_ban(step, node, ban) || used;
-	if (used)
-		replace_user(step);
 }

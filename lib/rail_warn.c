@@ -19,11 +19,58 @@ static const char *cure(const struct nca_step *step, const struct nca_rail *rail
 				     : "Compare the nodes";
 }
 
+/* Why a port may have lost what tells its rail. */
+static bool is_out_of_order(const struct nca_port_state *p)
+{
+	return p->rule == NCA_RULE_PORT_DOWN || p->rule == NCA_RULE_NO_GID ||
+	       p->rule == NCA_RULE_NOT_OPENABLE;
+}
+
+static bool has_address(const struct nca_node_state *node, const struct nca_port_state *p,
+			const struct nca_prefix *net)
+{
+	const struct nca_link *link = nca_node_link(node->node, p->port->netdev);
+	const struct nca_addr *a;
+	struct nca_ip ip;
+
+	if (!link || !net->ip.family)
+		return false;
+	NCA_FOREACH(a, link->addresses)
+		if (!nca_ip_parse(a->addr, &ip) && nca_prefix_has(net, &ip))
+			return true;
+	return false;
+}
+
+/*
+ * The port that would be the rail's. One that is out of order may have no key any more: then its
+ * netdev's address tells, or, without one, that it has the name of the others' port.
+ */
+static const struct nca_port_state *find_port(const struct nca_step *step,
+					      const struct nca_node_state *node,
+					      const struct nca_rail *rail, size_t has,
+					      enum nca_rail_key_kind kind)
+{
+	const struct nca_port_state *p = nca_rail_find(step, node, &rail->key, kind);
+	const struct nca_port_state *other = rail->port[has], *named = NULL;
+
+	if (p)
+		return p;
+	NCA_FOREACH(p, node->ports) {
+		if (!is_out_of_order(p))
+			continue;
+		if (has_address(node, p, &rail->key.net))
+			return p;
+		if (streq(p->hca->name, other->hca->name) && p->port->port == other->port->port)
+			named = p;
+	}
+	return named;
+}
+
 static void warn_lacking(struct nca_step *step, const struct nca_rail *rail, size_t i, size_t has,
 			 enum nca_rail_key_kind kind)
 {
 	const struct nca_node_state *node = &step->nodes.v[i];
-	const struct nca_port_state *p = nca_rail_find(step, node, &rail->key, kind);
+	const struct nca_port_state *p = find_port(step, node, rail, has, kind);
 	const char *key = nca_rail_key_text(step, &rail->key), *name = node->node->name;
 	const char *other = step->nodes.v[has].node->name, *advice = cure(step, rail, p);
 

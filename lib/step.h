@@ -192,6 +192,17 @@ int nca_ports_judge_node(struct nca_step *step, struct nca_node_state *node);
 int nca_network_values_node(struct nca_step *step, struct nca_node_state *node);
 void nca_ports_filter_node(struct nca_step *step, struct nca_node_state *node);
 
+/* Rejects a port for a reason, before which its name is put; NULL: memory is short. */
+void nca_port_reject(struct nca_step *step, struct nca_port_state *port, enum nca_rule rule,
+		     const char *text);
+
+/* What somebody set (NCCL_IB_HCA) is kept if it can work on the node. */
+void nca_port_judge_user(struct nca_step *step, struct nca_node_state *node);
+
+/* What somebody set and takes no port on one node is kept on none: what the others would have by it
+ * and this one without would be different rails. */
+void nca_ports_settle_user(struct nca_step *step);
+
 /* What the site's file pins, where nobody has set something else and it leaves something. */
 void nca_pins_judge_links(struct nca_step *step, struct nca_node_state *node);
 void nca_pins_read_node(struct nca_node_state *node);

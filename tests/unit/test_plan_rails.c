@@ -2,7 +2,49 @@
 /* Which HCAs, and what would make them fail. */
 #include "small_steps.h"
 
+/* Two RoCE rails in networks of their own, and what has become of the second of node b. */
+#define RAIL(n, last, more) "," LINK("r" n, "10." n ".0." last, more)
+#define ROCE(n, state, gids)                                                                       \
+	"{'name': 'm" n "', 'ports': [{'port': 1, 'state': '" state                                \
+	"', 'link_layer': 'Ethernet', 'netdev': 'r" n "', 'rate_gbps': 200, 'gids': [" gids "]}]}"
+#define GID(n, last)                                                                               \
+	"{'index': 1, 'gid': '0000:0000:0000:0000:0000:ffff:0a0" n ":000" last                     \
+	"', 'type': 'RoCE v2', 'ndev': 'r" n "'}"
+#define RAILS(link2, hca2, user)                                                                   \
+	TWO(RAIL("1", "1", "") RAIL("2", "1", ""), RAIL("1", "2", "") link2,                       \
+	    ROCE("1", "ACTIVE", GID("1", "1")) "," ROCE("2", "ACTIVE", GID("2", "1")),             \
+	    ROCE("1", "ACTIVE", GID("1", "2")) "," hca2, user, user)
+
 static const struct plan plans[] = {
+	{"a RoCE port is down, and its netdev has no carrier",
+	 RAILS(RAIL("2", "2", ", 'carrier': 0"), ROCE("2", "DOWN", GID("2", "2")), ""),
+	 "choose",
+	 "RoCE",
+	 {"eth0", "eth0"},
+	 .hcas = {"m1", "m1"},
+	 .warning = "rail-down"},
+	{"a RoCE port whose address is gone",
+	 RAILS(", {'name': 'r2', 'kind': 'ether', 'addresses': []}", ROCE("2", "ACTIVE", ""), ""),
+	 "choose",
+	 "RoCE",
+	 {"eth0", "eth0"},
+	 .hcas = {"m1", "m1"},
+	 .warning = "rail-unusable"},
+	{"a RoCE port that is not there",
+	 RAILS("", "{'name': 'm3', 'ports': []}", ""),
+	 "choose",
+	 "RoCE",
+	 {"eth0", "eth0"},
+	 .hcas = {"m1", "m1"},
+	 .warning = "rail-missing"},
+	{"what the user has set is of no use on one node, so it is kept on none",
+	 RAILS(RAIL("2", "2", ", 'carrier': 0"), ROCE("2", "DOWN", GID("2", "2")),
+	       USER("'NCCL_IB_HCA': '=m2'")),
+	 "choose",
+	 "RoCE",
+	 {"eth0", "eth0"},
+	 .hcas = {"m1", "m1"},
+	 .warning = "env-no-hca"},
 	{"iWARP",
 	 TWO("", "", RNIC(""), RNIC(""), "", ""),
 	 "choose",
