@@ -76,7 +76,7 @@ differs() {
 for n in d['plan']['nodes']:
     n['decisions'] = [dict(x, rule='port-down') if x['subject'] == 'mlx5_0:1' else x for x in n['decisions']]"
 	differs port-down
-	[[ $output == *'found rail-missing node2 - - -'* ]]
+	[[ $output == *'found rail-down node2 - - -'* ]]
 }
 
 @test "a control that was not tested, or has no preflight at all, is none" {
