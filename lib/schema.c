@@ -336,14 +336,41 @@ int nca_schema_decode(const struct nca_shape *shape, json_t *json, const char *p
 	return decode_object(shape, json, &at, pool, object, err);
 }
 
+/*
+ * Where jansson cannot grow the buffer for a word, it drops one character and goes on with what is
+ * left (2.14, load.c, lex_save() ignores strbuffer_append_byte()): another name, another value, or
+ * "invalid token". So a document is out of memory as soon as anything could not be allocated.
+ */
+static _Thread_local bool out_of_memory;
+
+static void *allocate(size_t n)
+{
+	void *p = malloc(n);
+
+	out_of_memory |= !p;
+	return p;
+}
+
+/* Before anything of jansson's is allocated. */
+__attribute__((constructor)) static void watch_memory(void)
+{
+	json_set_alloc_funcs(allocate, free);
+}
+
 int nca_schema_parse(const struct nca_shape *shape, const char *text, size_t len, const char *file,
 		     struct nca_pool *pool, void **ret, struct nca_error *err)
 {
 	json_error_t where;
-	json_t *json = json_loadb(text, len, JSON_REJECT_DUPLICATES, &where);
+	json_t *json;
 	void *object;
 	int rc;
 
+	out_of_memory = false;
+	json = json_loadb(text, len, JSON_REJECT_DUPLICATES, &where);
+	if (out_of_memory) {
+		json_decref(json);
+		return nca_fail_in(err, no_memory(err), "%s", file);
+	}
 	if (!json)
 		return nca_fail(err, -EINVAL, "%s: line %d, column %d: %s", file, where.line,
 				where.column, where.text);
