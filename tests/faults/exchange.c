@@ -3,8 +3,9 @@
  * A whole exchange without Slurm: plays what the plugin does in srun and on two nodes around one
  * hub and two agents, one of which may have a fault preloaded.
  *
- * usage: exchange hub|agent0|agent1|none HOST NET0 NET1: our address as the nodes see it, and their
- * network namespaces; with NCCL_AUTOCONF, FAULT_SO and what fail.c reads.
+ * usage: exchange hub|agent0|agent1|none HOST NET0 NET1 [ROOT0 ROOT1]: our address as the nodes see
+ * it, and their network namespaces; with NCCL_AUTOCONF, FAULT_SO and what fail.c reads. With roots,
+ * where their HCAs stand, the step is one that checks RDMA.
  *
  * The first node's task becomes a program in which a variable has another value.
  *
@@ -47,7 +48,7 @@ struct node {
 	pid_t watcher;
 };
 
-static const char *faulty, *host, *nets[NODES];
+static const char *faulty, *host, *nets[NODES], *roots[NODES];
 
 _Noreturn static void die(const char *what)
 {
@@ -100,7 +101,8 @@ static size_t write_order(char *buf, size_t size)
 	nca_record_add(buf, size, &used, NCA_HUB_NNODES, "2");
 	nca_record_add(buf, size, &used, NCA_HUB_SRUN, pid);
 	nca_record_add(buf, size, &used, NCA_HUB_PLUGSTACK, "conf=/dev/null");
-	nca_record_add(buf, size, &used, NCA_HUB_USER, "all,layout=task,timeout=2");
+	nca_record_add(buf, size, &used, NCA_HUB_USER,
+		       roots[0] ? "all,layout=task,timeout=2,check" : "all,layout=task,timeout=2");
 	return used + 1;
 }
 
@@ -209,6 +211,8 @@ static void start_agent(struct node *n, int i, int life)
 		return;
 	close(life); /* srun's end must be the only one */
 	agent = fork();
+	if (agent == 0 && roots[i])
+		setenv("FAIL_ROOT", roots[i], 1);
 	if (agent == 0 && enter(nets[i]) == 0)
 		run("agent", roles[i], n->fd, -1);
 	waitpid(agent, &status, 0);
@@ -236,6 +240,12 @@ static void on_term(int sig)
 /* A task has said why. */
 static int said;
 
+/* A node's own: one whose table of GIDs cannot be read has none. */
+static bool is_own(const char *record)
+{
+	return nca_has_prefix(record + 1, "NCCL_IB_GID_INDEX=");
+}
+
 /* Operations and names, without values, which differ by node; a node that is to stop has none. */
 static int names(const struct node *n, char *buf, size_t size)
 {
@@ -250,7 +260,7 @@ static int names(const struct node *n, char *buf, size_t size)
 			said = fprintf(stderr, "%s\n", record + 1);
 			continue;
 		}
-		if (record[0] == NCA_TASK_SHOW)
+		if (record[0] == NCA_TASK_SHOW || is_own(record))
 			continue;
 		if (record[0] == NCA_TASK_STOP)
 			len = 0;
@@ -267,12 +277,14 @@ static void read_arguments(int argc, char **argv)
 {
 	int i;
 
-	if (argc != 3 + NODES)
+	if (argc != 3 + NODES && argc != 3 + 2 * NODES)
 		_exit(3);
 	faulty = argv[1];
 	host = argv[2];
 	for (i = 0; i < NODES; i++)
 		nets[i] = argv[3 + i];
+	for (i = 0; argc > 3 + NODES && i < NODES; i++)
+		roots[i] = argv[3 + NODES + i];
 }
 
 /* What came of it; the hub's end is the last. */

@@ -6,16 +6,19 @@
  * FAIL=FUNCTION:K:ERRNO chooses the K-th call that the program makes after its libraries are
  * initialised; FAIL_HIT=FILE is created when it comes, so that a run without it is known. K 0 fails
  * none and writes to FILE how many there were.
+ * FAIL_ROOT=DIRECTORY is opened in the place of "/".
  * FAIL_NAME is what the machine is called, so that one can be two nodes.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -28,7 +31,7 @@ static struct {
 	char function[32];
 	long call;
 	int error;
-	const char *hit;
+	const char *hit, *root;
 } fault;
 
 static atomic_long calls;
@@ -42,6 +45,7 @@ __attribute__((constructor)) static void begin(void)
 	    sscanf(what, "%31[a-z0-9_]:%ld:%d", fault.function, &fault.call, &fault.error) != 3)
 		fault.function[0] = '\0';
 	fault.hit = getenv("FAIL_HIT");
+	fault.root = getenv("FAIL_ROOT");
 }
 
 __attribute__((destructor)) static void end(void)
@@ -72,6 +76,13 @@ static bool fails(const char *function)
 		syscall(SYS_close, fd);
 	errno = fault.error;
 	return true;
+}
+
+/* For the libibverbs of verbs.c. */
+bool fault_comes(const char *function);
+bool fault_comes(const char *function)
+{
+	return fails(function);
 }
 
 /* The next definition, looked up once: libc's, or a sanitizer's. */
@@ -115,7 +126,13 @@ FAILS(int, -1, epoll_create1, (int flags), (flags))
 FAILS(int, -1, epoll_ctl, (int epfd, int op, int fd, struct epoll_event *ev), (epfd, op, fd, ev))
 FAILS(int, -1, epoll_wait, (int epfd, struct epoll_event *ev, int max, int timeout),
       (epfd, ev, max, timeout))
+FAILS(int, -1, eventfd, (unsigned int n, int flags), (n, flags))
+FAILS(void *, NULL, dlopen, (const char *name, int flags), (name, flags))
 FAILS(int, -1, poll, (struct pollfd * p, nfds_t n, int timeout), (p, n, timeout))
+
+FAILS(int, fault.error, pthread_create,
+      (pthread_t * thread, const pthread_attr_t *attr, void *(*f)(void *), void *arg),
+      (thread, attr, f, arg))
 
 /* Half of it is sent: no failure at all, as over a slow line. */
 ssize_t send(int fd, const void *buf, size_t n, int flags)
@@ -167,7 +184,9 @@ int open(const char *path, int flags, ...)
 	va_start(ap, flags);
 	mode = mode_of(flags, ap);
 	va_end(ap);
-	return fails("open") ? -1 : NEXT(open)(path, flags, mode);
+	if (fails("open"))
+		return -1;
+	return NEXT(open)(streq(path, "/") && fault.root ? fault.root : path, flags, mode);
 }
 
 int openat(int dir, const char *path, int flags, ...)

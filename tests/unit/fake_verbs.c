@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A libibverbs of two HCAs; each has one completion queue, and events by an eventfd. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
-
-#include <cmocka.h>
 
 #include "fake_verbs.h"
 
@@ -15,6 +10,9 @@
 #undef ibv_reg_mr
 
 #define WCS_MAX 256
+
+/* Under tests/faults this one call fails. */
+bool fault_comes(const char *function) __attribute__((weak));
 
 struct fake fake;
 
@@ -63,10 +61,17 @@ void fake_release(void)
 	pthread_mutex_unlock(&lock);
 }
 
+static bool fails(const char *function)
+{
+	return fault_comes && fault_comes(function);
+}
+
 /* A failure as libibverbs has it: no object, and errno. */
-static void *make(int error, void *object)
+static void *make(const char *function, int error, void *object)
 {
 	errno = error;
+	if (!error && fails(function))
+		error = errno;
 	fake.alive += !error;
 	return error ? NULL : object;
 }
@@ -75,6 +80,12 @@ static int destroy(void)
 {
 	fake.alive--;
 	return 0;
+}
+
+static void *unmake(void)
+{
+	fake.alive--;
+	return NULL;
 }
 
 static struct queue *queue_of(const struct ibv_context *context)
@@ -92,7 +103,7 @@ struct ibv_device **ibv_get_device_list(int *n)
 	fake.listed++;
 	if (n)
 		*n = 2;
-	return list;
+	return fails(__func__) ? NULL : list;
 }
 
 void ibv_free_device_list(struct ibv_device **l)
@@ -133,6 +144,8 @@ static int poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 	struct queue *q = queue_of(cq->context);
 	int i;
 
+	if (fails("ibv_poll_cq"))
+		return -1;
 	pthread_mutex_lock(&lock);
 	for (i = 0; i < n && q->head < q->tail; i++)
 		wc[i] = q->wcs[q->head++ % WCS_MAX];
@@ -143,6 +156,8 @@ static int poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 static int req_notify_cq(struct ibv_cq *cq, int solicited)
 {
 	(void)solicited;
+	if (fails("ibv_req_notify_cq"))
+		return errno;
 	pthread_mutex_lock(&lock);
 	queue_of(cq->context)->armed = true;
 	pthread_mutex_unlock(&lock);
@@ -154,6 +169,8 @@ static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_
 	struct qp *q = &qps[qp->qp_num - FAKE_QPN];
 
 	(void)bad;
+	if (fails("ibv_post_recv"))
+		return errno;
 	q->recvs[q->posted++] = wr->wr_id;
 	return 0;
 }
@@ -174,15 +191,16 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 	int status = small ? script->small : script->large;
 
 	(void)bad;
-	if (script->post)
-		return script->post;
+	if (script->post || fails("ibv_post_send"))
+		return script->post ? script->post : errno;
 	if (hca_of(qp->context)->fatal) {
 		eventfd_write(qp->context->async_fd, 1);
 		return 0;
 	}
 	if (script->slow && small) {
 		queue->slow_id = q->recvs[q->taken++];
-		assert_int_equal(pthread_create(&queue->slow, NULL, complete_slowly, queue), 0);
+		if (pthread_create(&queue->slow, NULL, complete_slowly, queue))
+			abort();
 	} else if (!script->unheard && q->taken < q->posted)
 		complete(queue, q->recvs[q->taken++], IBV_WC_SUCCESS);
 	if (!script->silent)
@@ -202,10 +220,10 @@ struct ibv_context *ibv_open_device(struct ibv_device *d)
 	q->context.ops.req_notify_cq = req_notify_cq;
 	q->context.ops.post_send = post_send;
 	q->context.ops.post_recv = post_recv;
+	if (!make(__func__, fake.hcas[d - devices].open, &q->context))
+		return NULL;
 	q->context.async_fd = eventfd(0, EFD_CLOEXEC);
-	if (fake.hcas[d - devices].open)
-		close(q->context.async_fd);
-	return make(fake.hcas[d - devices].open, &q->context);
+	return q->context.async_fd < 0 ? unmake() : &q->context;
 }
 
 int ibv_close_device(struct ibv_context *c)
@@ -220,6 +238,8 @@ int ibv_query_port(struct ibv_context *c, uint8_t port, struct _compat_ibv_port_
 
 	if (port > 2)
 		return EINVAL;
+	if (fails(__func__))
+		return errno;
 	attr->active_mtu = IBV_MTU_4096;
 	attr->lid = 7;
 	attr->link_layer =
@@ -230,7 +250,7 @@ int ibv_query_port(struct ibv_context *c, uint8_t port, struct _compat_ibv_port_
 struct ibv_pd *ibv_alloc_pd(struct ibv_context *c)
 {
 	queue_of(c)->pd.context = c;
-	return make(hca_of(c)->pd, &queue_of(c)->pd);
+	return make(__func__, hca_of(c)->pd, &queue_of(c)->pd);
 }
 
 int ibv_dealloc_pd(struct ibv_pd *pd)
@@ -242,7 +262,7 @@ int ibv_dealloc_pd(struct ibv_pd *pd)
 struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
 {
 	(void)addr, (void)length, (void)access;
-	return make(hca_of(pd->context)->reg, &queue_of(pd->context)->mr);
+	return make(__func__, hca_of(pd->context)->reg, &queue_of(pd->context)->mr);
 }
 
 struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova,
@@ -263,10 +283,11 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *c)
 {
 	struct queue *q = queue_of(c);
 
-	if (!hca_of(c)->channel)
-		q->channel.fd = eventfd(0, EFD_CLOEXEC);
+	if (!make(__func__, hca_of(c)->channel, &q->channel))
+		return NULL;
 	q->channel.context = c;
-	return make(hca_of(c)->channel, &q->channel);
+	q->channel.fd = eventfd(0, EFD_CLOEXEC);
+	return q->channel.fd < 0 ? unmake() : &q->channel;
 }
 
 int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
@@ -280,7 +301,7 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *c, int cqe, void *data,
 {
 	(void)cqe, (void)data, (void)channel, (void)vector;
 	queue_of(c)->cq.context = c;
-	return make(hca_of(c)->cq, &queue_of(c)->cq);
+	return make(__func__, hca_of(c)->cq, &queue_of(c)->cq);
 }
 
 int ibv_destroy_cq(struct ibv_cq *cq)
@@ -300,6 +321,8 @@ int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void 
 		errno = EIO;
 		return -1;
 	}
+	if (fails(__func__))
+		return -1;
 	return eventfd_read(channel->fd, &n);
 }
 
@@ -313,6 +336,8 @@ int ibv_get_async_event(struct ibv_context *c, struct ibv_async_event *event)
 	eventfd_t n;
 
 	event->event_type = IBV_EVENT_DEVICE_FATAL;
+	if (fails(__func__))
+		return -1;
 	return eventfd_read(c->async_fd, &n);
 }
 
@@ -327,10 +352,10 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 
 	(void)init;
 	if (hca_of(pd->context)->qp)
-		return make(hca_of(pd->context)->qp, NULL);
+		return make(__func__, hca_of(pd->context)->qp, NULL);
 	qp->context = pd->context;
 	qp->qp_num = (uint32_t)(FAKE_QPN + nqps++);
-	return make(0, qp);
+	return make(__func__, 0, qp);
 }
 
 static int move_to_rtr(const struct fake_qp *script)
@@ -346,14 +371,14 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	uint32_t i = qp->qp_num - FAKE_QPN;
 
-	if (attr->qp_state == IBV_QPS_RTR) {
+	if (attr->qp_state == IBV_QPS_RTR)
 		fake.rtr[i] = *attr;
-		return move_to_rtr(&fake.qps[i]);
-	}
 	if (attr->qp_state == IBV_QPS_RTS)
 		fake.rts[i] = *attr;
 	(void)mask;
-	return 0;
+	if (fails(__func__))
+		return errno;
+	return attr->qp_state == IBV_QPS_RTR ? move_to_rtr(&fake.qps[i]) : 0;
 }
 
 int ibv_destroy_qp(struct ibv_qp *qp)
