@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
@@ -90,6 +91,22 @@ int nca_spawn_drop(const struct nca_spawn *s)
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
+/* As slurmstepd sets it for the tasks, whose HCAs the agent tests, hard limit included (slurm
+ * src/slurmd/slurmstepd/ulimits.c); infinity is written as the largest number. */
+static void set_memlock(const char *text)
+{
+	struct rlimit limit;
+	char *end = NULL;
+	rlim_t value = text ? strtoull(text, &end, 10) : 0;
+
+	if (!text || end == text || *end || getrlimit(RLIMIT_MEMLOCK, &limit) < 0)
+		return;
+	limit.rlim_cur = value;
+	if (limit.rlim_max < value)
+		limit.rlim_max = value;
+	setrlimit(RLIMIT_MEMLOCK, &limit);
+}
+
 /* Where Slurm's own tools find the cluster, for the hub; NULL: nowhere else than by default. */
 static char *slurm_conf(void)
 {
@@ -114,6 +131,7 @@ void nca_spawn_exec(const struct nca_spawn *s)
 		pid_t parent = getppid();
 
 		reset_oom();
+		set_memlock(s->memlock);
 		if (nca_spawn_drop(s) < 0 || chdir("/") < 0)
 			return;
 		/* A change of user has cleared it (prctl(2), PR_SET_PDEATHSIG). */

@@ -126,7 +126,9 @@ static int set_user(spank_t sp, struct nca_spawn *spawn, struct nca_error *err)
 static int start(spank_t sp, const struct nca_hub_address *hub, const char *order,
 		 struct nca_error *err)
 {
-	struct nca_spawn spawn = {.verb = "agent", .fds = {-1, -1}, .nfds = 1, .drop = true};
+	char memlock[32] = "";
+	struct nca_spawn spawn = {
+		.verb = "agent", .fds = {-1, -1}, .nfds = 1, .drop = true, .memlock = memlock};
 	nca_autoclose int fd = make_mailbox();
 	struct nca_options opt;
 	int rc;
@@ -136,6 +138,7 @@ static int start(spank_t sp, const struct nca_hub_address *hub, const char *orde
 	nca_plugin_options(&opt);
 	spawn.path = opt.helper[0] ? opt.helper : NCA_HELPER;
 	spawn.fds[0] = fd;
+	spank_getenv(sp, "SLURM_RLIMIT_MEMLOCK", memlock, sizeof(memlock));
 	rc = set_user(sp, &spawn, err);
 	if (rc)
 		return rc;

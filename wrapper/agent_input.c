@@ -76,7 +76,6 @@ int nca_agent_input_read(const struct nca_mailbox *box, struct nca_agent_input *
 			err, -EINVAL,
 			"plugin and program do not fit: install one release of nccl-autoconf");
 	}
-	in.memlock = nca_agent_env(&in, "SLURM_RLIMIT_MEMLOCK");
 	*ret = in;
 	return 0;
 }

@@ -11,9 +11,8 @@ struct nca_agent_input {
 	int port;
 	uint8_t key[NCA_SECRET_BYTES];
 	int nodeid, tasks, first_task;
-	const char *memlock; /* limit of the task in bytes, or "unlimited"; NULL: unknown */
-	const char **env;    /* "NAME=VALUE" of the step, ended by NULL; in the mailbox; the list is
-				the caller's to free */
+	const char **env; /* "NAME=VALUE" of the step, ended by NULL; in the mailbox; the list is
+			     the caller's to free */
 };
 
 /* Reads the records of a mailbox. -EINVAL: one is missing or malformed; -ENOMEM. */

@@ -9,7 +9,6 @@
 
 #include "commands.h"
 #include "exchange.h"
-#include "self.h"
 #include "sibling.h"
 
 static const char help[] =
@@ -125,7 +124,7 @@ static int join(const char *launch)
 	static char records[NCA_MAILBOX_SIZE];
 	const char *host = getenv("SLURM_LAUNCH_NODE_IPADDR"), *local = getenv("SLURM_LOCALID");
 	nca_autofree const char **env = step_environment();
-	char hub[256], name[80], limit[32];
+	char hub[256], name[80];
 	struct nca_agent_input in;
 	struct nca_error err = {"what the hub left in the environment is malformed"};
 	bool first = nca_same(local, "0");
@@ -136,7 +135,6 @@ static int join(const char *launch)
 		rc = nca_fail(&err, -ENOMEM, "out of memory");
 	rc = rc ? rc : nca_agent_input_task(hub, env, &in, &err);
 	if (!rc) {
-		in.memlock = nca_self_memlock(limit, sizeof(limit));
 		snprintf(name, sizeof(name), "%s.%s.%d", getenv("SLURM_JOB_ID"),
 			 getenv("SLURM_STEP_ID"), in.nodeid);
 		listener = nca_sibling_claim(name, &err);

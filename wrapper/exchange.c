@@ -14,6 +14,7 @@
 #include "exchange.h"
 #include "nccl_conf.h"
 #include "prober.h"
+#include "self.h"
 
 #define HUB_MS 10000
 
@@ -49,14 +50,16 @@ static int check_known(const struct nca_node *node, struct nca_error *err)
 	return 0;
 }
 
+/* The limits are the task's: in its own namespace by inheritance, else by nca_spawn. */
 static int probe(const struct nca_agent_input *in, struct nca_agent *a, struct nca_error *err)
 {
+	char memlock[32];
 	const struct nca_source src = {
 		.live = true,
 		.node_name = a->name,
 		.env = (char *const *)in->env,
 		.gpus = given_gpus(in),
-		.memlock = in->memlock,
+		.memlock = nca_self_memlock(memlock, sizeof(memlock)),
 		.version = PACKAGE_VERSION,
 	};
 	int rc;

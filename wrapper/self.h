@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* This process and its machine, for the commands that run without a step or inside a task. */
+/* This process and its machine. */
 #ifndef NCA_SELF_H
 #define NCA_SELF_H
 
 #include <nca/inventory.h>
 
 /* The memory lock limit as nca_source takes it: bytes, or "unlimited"; NULL where it cannot be
- * read. May point into buf. */
+ * read or does not count. May point into buf. */
 const char *nca_self_memlock(char *buf, size_t size);
 
 /*

@@ -18,6 +18,8 @@ struct nca_spawn {
 	gid_t gid;
 	const gid_t *groups;
 	int ngroups;
+	const char *memlock; /* with drop: limit on locked memory, as SLURM_RLIMIT_MEMLOCK has it;
+				NULL or "": as it is */
 };
 
 /*

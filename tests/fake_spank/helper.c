@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "helper.h"
@@ -59,21 +60,23 @@ static bool is_null(int fd)
 void describe(char *buf, size_t size)
 {
 	char cwd[256] = "", mask[256], ignored[256], oom[64];
+	struct rlimit memlock = {0};
 	uid_t r, e, s;
 	gid_t g;
 
 	getresuid(&r, &e, &s);
 	g = getegid();
+	getrlimit(RLIMIT_MEMLOCK, &memlock);
 	snprintf(
 		buf, size,
 		"fds=%d env=%d null=%d%d%d uid=%u/%u/%u gid=%u groups=%d mask=%s ignored=%s oom=%s "
-		"nnp=%d cwd=%s sid=%d",
+		"nnp=%d cwd=%s memlock=%llu sid=%d",
 		count_dir("/proc/self/fd"), env_count(), is_null(0), is_null(1), is_null(2), r, e,
 		s, g, getgroups(0, NULL), word_of("/proc/self/status", "SigBlk:", mask, 256),
 		word_of("/proc/self/status", "SigIgn:", ignored, 256),
 		word_of("/proc/self/oom_score_adj", "", oom, sizeof(oom)),
 		prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), getcwd(cwd, sizeof(cwd)) ? cwd : "?",
-		getsid(0));
+		(unsigned long long)memlock.rlim_cur, getsid(0));
 }
 
 static int read_order(int out)

@@ -102,7 +102,8 @@ static const struct row rows[] = {
 /* As the user for good, and nothing of slurmstepd's: what a program inherits, one by one. */
 static void check_state(void **state)
 {
-	static const struct row r = {"", "state", "", "*", .ntasks = 1};
+	static const struct row r = {"",  "state",     "",
+				     "*", .ntasks = 1, .env = {"SLURM_RLIMIT_MEMLOCK=28672"}};
 	const char *env[16];
 	char want[512];
 	uid_t u = getuid() ? getuid() : 65534;
@@ -111,8 +112,9 @@ static void check_state(void **state)
 	(void)state;
 	snprintf(want, sizeof(want),
 		 "*+NCCL_STATE=fds=4 env=0 null=111 uid=%u/%u/%u gid=%u groups=%s "
-		 "mask=0000000000000000 ignored=0000000[01][08]0000000 oom=0 nnp=%s cwd=/ sid=*",
-		 u, u, u, g, getuid() ? "*" : "1", getuid() ? "*" : "1");
+		 "mask=0000000000000000 ignored=0000000[01][08]0000000 oom=0 nnp=%s cwd=/ "
+		 "memlock=%s sid=*",
+		 u, u, u, g, getuid() ? "*" : "1", getuid() ? "*" : "1", getuid() ? "*" : "28672");
 	node_script(&r, env);
 	signal(SIGPIPE, SIG_IGN);
 	host_walk();

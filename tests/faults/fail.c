@@ -6,8 +6,8 @@
  * FAIL=FUNCTION:K:ERRNO chooses the K-th call that the program makes after its libraries are
  * initialised; FAIL_HIT=FILE is created when it comes, so that a run without it is known. K 0 fails
  * none and writes to FILE how many there were.
- * FAIL_ROOT=DIRECTORY is opened in the place of "/".
- * FAIL_NAME is what the machine is called, so that one can be two nodes.
+ * FAIL_ROOT=DIRECTORY is opened in the place of "/", and such a machine has no limit on locked
+ * memory. FAIL_NAME is what the machine is called, so that one can be two nodes.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -20,6 +20,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -198,6 +199,16 @@ int openat(int dir, const char *path, int flags, ...)
 	mode = mode_of(flags, ap);
 	va_end(ap);
 	return fails("openat") ? -1 : NEXT(openat)(dir, path, flags, mode);
+}
+
+int getrlimit(__rlimit_resource_t resource, struct rlimit *limit)
+{
+	if (fails("getrlimit"))
+		return -1;
+	if (resource != RLIMIT_MEMLOCK || !fault.root)
+		return NEXT(getrlimit)(resource, limit);
+	*limit = (struct rlimit){RLIM_INFINITY, RLIM_INFINITY};
+	return 0;
 }
 
 int fcntl(int fd, int cmd, ...)
