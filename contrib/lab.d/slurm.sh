@@ -142,6 +142,8 @@ write_config() {
 		echo "CgroupPlugin=cgroup/v1"
 	fi >"$conf_dir/cgroup.conf"
 
+	[[ -z ${LAB_TOPOLOGY_CONF-} ]] || printf '%s\n' "$LAB_TOPOLOGY_CONF" >"$conf_dir/topology.conf"
+
 	if [[ -n $contain_spank ]]; then
 		slurm_is_at_least 24.05 ||
 			fail "--contain-spank needs Slurm 24.05 or newer, and this is $(slurmd -V): add --suite=trixie"
