@@ -18,6 +18,7 @@ static const struct nca_field report_fields[] = {
 	F(nca_report, listen_port, NCA_INT, NCA_DIGEST | NCA_REQUIRED),
 	F(nca_report, nodelist, NCA_STR, NCA_DIGEST),
 	F(nca_report, step, NCA_STR, NCA_DIGEST),
+	F(nca_report, leaf, NCA_STR, NCA_DIGEST),
 	OBJ(nca_report, node, NCA_OBJ, NCA_DIGEST | NCA_REQUIRED, &nca_node_shape),
 };
 SHAPE(nca_report_shape, nca_report, report_fields);

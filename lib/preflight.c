@@ -29,11 +29,12 @@ int nca_trial_begin(const struct nca_job *job, const struct nca_plan *plan, stru
 		.rails = plan->nodes.v->hcas.n,
 		.rounds = nca_schedule_rounds(n),
 		.qps = n < LARGE ? QPS : QPS_LARGE,
+		.leaf = nca_pool_alloc(pool, n * sizeof(*ret->leaf)),
 		.opened = nca_pool_alloc(pool, n * sizeof(*ret->opened)),
 		.linked = nca_pool_alloc(pool, n * sizeof(*ret->linked)),
 		.pinged = nca_pool_alloc(pool, n * sizeof(*ret->pinged)),
 	};
-	return ret->opened && ret->linked && ret->pinged ? 0 : -ENOMEM;
+	return ret->leaf && ret->opened && ret->linked && ret->pinged ? 0 : -ENOMEM;
 }
 
 /* What NCCL finds: ours, which replaces what somebody has set, then that; as a file or not. */

@@ -60,6 +60,7 @@ struct nca_judge {
 	const struct nca_finding_kind **own; /* by end, what it proves itself; NULL: nothing */
 	bool *banned;			     /* by end */
 	bool *degraded;			     /* by end */
+	const size_t *leaf; /* by node: the first node of its leaf switch; NULL: not known */
 	NCA_LIST(struct nca_blamed) blamed;
 };
 
@@ -87,6 +88,9 @@ struct nca_blamed *nca_judge_add(struct nca_judge *j, const struct nca_fault *f,
 /* Blames the ends that prove something themselves: one for a rail on all nodes, or for all rails of
  * a node. -ENOMEM. */
 int nca_judge_own(struct nca_judge *j);
+
+/* Is the node one of the fault's, where that names no single node? */
+bool nca_fault_has(const struct nca_judge *j, const struct nca_fault *f, size_t node);
 
 /* Blames all, and marks the ends that are dead or degraded by it. -ENOMEM. */
 int nca_judge_blame(struct nca_judge *j);

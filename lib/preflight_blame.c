@@ -20,8 +20,13 @@ static bool is_banned(const struct nca_judge *j, size_t node, size_t rail)
 	return j->banned[nca_end_index(j->t, node, rail)];
 }
 
+bool nca_fault_has(const struct nca_judge *j, const struct nca_fault *f, size_t node)
+{
+	return f->kind != NCA_FAULT_LEAF || j->leaf[node] == f->leaf;
+}
+
 /* Is the test one that the fault explains? */
-static bool covers(const struct nca_fault *f, const struct nca_try *try)
+static bool covers(const struct nca_judge *j, const struct nca_fault *f, const struct nca_try *try)
 {
 	bool rail = f->rail == NCA_NOBODY || f->rail == try->rail;
 
@@ -31,6 +36,8 @@ static bool covers(const struct nca_fault *f, const struct nca_try *try)
 	case NCA_FAULT_NODE:
 	case NCA_FAULT_ENDPOINT:
 		return rail && is_end(try, f->node);
+	case NCA_FAULT_LEAF:
+		return rail && (nca_fault_has(j, f, try->a) || nca_fault_has(j, f, try->b));
 	default:
 		return rail;
 	}
@@ -43,7 +50,7 @@ static bool is_explained(const struct nca_judge *j, const struct nca_try *try)
 
 	NCA_FOREACH(b, j->blamed)
 		if (b->kind->harm == NCA_HARM_DEAD && b->fault.kind != NCA_FAULT_PAIR &&
-		    covers(&b->fault, try))
+		    covers(j, &b->fault, try))
 			return true;
 	return false;
 }
@@ -72,7 +79,7 @@ static enum nca_outcome_kind outcome(const struct nca_judge *j, const struct nca
 
 static int find(struct nca_judge *j, enum nca_harm harm, nca_faults *ret)
 {
-	struct nca_tests tests = {.nodes = j->t->nodes, .rails = j->t->rails};
+	struct nca_tests tests = {.nodes = j->t->nodes, .rails = j->t->rails, .leaf = j->leaf};
 	const struct nca_try *try;
 	size_t failed = 0;
 
@@ -94,7 +101,7 @@ static bool is_part(const struct nca_judge *j, const struct nca_fault *f, bool c
 {
 	size_t far = try->a == f->node ? try->b : try->a;
 
-	return covers(f, try) && !is_own(j, try) &&
+	return covers(j, f, try) && !is_own(j, try) &&
 	       !(clean && f->node != NCA_NOBODY && is_banned(j, far, try->rail));
 }
 
@@ -157,8 +164,9 @@ static void mark(const struct nca_judge *j, const struct nca_fault *f, bool *end
 	for (rail = 0; rail < j->t->rails; rail++)
 		for (node = 0; node < j->t->nodes; node++)
 			if ((f->rail == NCA_NOBODY || f->rail == rail) &&
-			    (f->node == NCA_NOBODY || f->kind == NCA_FAULT_SPLIT ||
-			     f->node == node || (pair && f->peer == node)))
+			    ((f->node == NCA_NOBODY && nca_fault_has(j, f, node)) ||
+			     f->kind == NCA_FAULT_SPLIT || f->node == node ||
+			     (pair && f->peer == node)))
 				ends[nca_end_index(j->t, node, rail)] = true;
 }
 
@@ -213,12 +221,28 @@ static void tidy(struct nca_judge *j)
 			mark(j, &b->fault, j->banned);
 }
 
+/* Leaves as numbers; where one node's is not known, of none. */
+static int read_leaves(struct nca_judge *j)
+{
+	const char **names = j->t->leaf;
+	size_t *leaf = nca_pool_alloc(j->pool, j->t->nodes * sizeof(*leaf)), i;
+
+	if (!leaf)
+		return -ENOMEM;
+	for (i = 0; i < j->t->nodes && names[i]; i++)
+		while (!streq(names[leaf[i]], names[i]))
+			leaf[i]++;
+	j->leaf = i < j->t->nodes ? NULL : leaf;
+	return 0;
+}
+
 /* The worst first, then as nca_blame_find() sorts. */
 int nca_judge_blame(struct nca_judge *j)
 {
 	enum nca_harm harm;
-	int rc = nca_judge_own(j);
+	int rc = read_leaves(j);
 
+	rc = rc ? rc : nca_judge_own(j);
 	for (harm = NCA_HARM_DEAD; !rc && harm < NCA_HARM_NONE; harm++)
 		rc = blame(j, harm);
 	if (!rc)

@@ -69,10 +69,10 @@ static bool is_whole_pair(const struct nca_judge *j, const struct nca_blamed *b)
 static int compare(const void *x, const void *y)
 {
 	const struct nca_blamed *a = x, *b = y;
-	const size_t va[] = {a->kind->harm, a->fault.kind, a->fault.rail + 1, a->fault.node + 1,
-			     a->fault.peer + 1};
-	const size_t vb[] = {b->kind->harm, b->fault.kind, b->fault.rail + 1, b->fault.node + 1,
-			     b->fault.peer + 1};
+	const size_t va[] = {a->kind->harm, a->fault.kind,     a->fault.rail + 1,
+			     a->fault.leaf, a->fault.node + 1, a->fault.peer + 1};
+	const size_t vb[] = {b->kind->harm, b->fault.kind,     b->fault.rail + 1,
+			     b->fault.leaf, b->fault.node + 1, b->fault.peer + 1};
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(va); i++)
@@ -143,14 +143,26 @@ static size_t rails_left(const struct nca_judge *j)
 	return n;
 }
 
-/* Is an end of the node dead by its own fault, not a pair's or a whole rail's? */
+/* Is it the node's fault, or its switch's, and not a pair's or a whole rail's? */
+static bool is_of(const struct nca_judge *j, const struct nca_fault *f, size_t node)
+{
+	switch (f->kind) {
+	case NCA_FAULT_LEAF:
+		return nca_fault_has(j, f, node);
+	case NCA_FAULT_NODE:
+	case NCA_FAULT_ENDPOINT:
+		return f->node == node;
+	default:
+		return false;
+	}
+}
+
 static bool is_to_blame(const struct nca_judge *j, size_t node)
 {
 	const struct nca_blamed *b;
 
 	NCA_FOREACH(b, j->blamed)
-		if (b->fault.node == node && b->kind->harm == NCA_HARM_DEAD &&
-		    (b->fault.kind == NCA_FAULT_NODE || b->fault.kind == NCA_FAULT_ENDPOINT))
+		if (b->kind->harm == NCA_HARM_DEAD && is_of(j, &b->fault, node))
 			return true;
 	return false;
 }

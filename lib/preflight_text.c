@@ -2,7 +2,35 @@
 /* Findings in words. */
 #include <errno.h>
 
+#include <nca/hostlist.h>
+
 #include "preflight.h"
+
+/* Names and ranges in a finding. */
+#define NAMES_MAX 12
+
+/* Whose names of ports are said: the node's, or the first one's. */
+static size_t speaker(const struct nca_fault *f)
+{
+	if (f->kind == NCA_FAULT_LEAF)
+		return f->leaf;
+	return f->node == NCA_NOBODY ? 0 : f->node;
+}
+
+static char *leaf_text(const struct nca_judge *j, const struct nca_fault *f, const char *port)
+{
+	const char **names = nca_pool_alloc(j->pool, j->t->nodes * sizeof(*names));
+	size_t i, n = 0;
+	char *list;
+
+	for (i = 0; names && i < j->t->nodes; i++)
+		if (nca_fault_has(j, f, i))
+			names[n++] = j->t->plan->nodes.v[i].name;
+	list = names ? nca_hostlist_make(j->pool, names, n, NAMES_MAX) : NULL;
+	return list ? nca_pool_printf(j->pool, "rail %zu (%s) of all %zu nodes on switch %s (%s)",
+				      f->rail, port, n, j->t->leaf[f->leaf], list)
+		    : NULL;
+}
 
 /* Both ends of a pair. */
 static char *where_pair(const struct nca_judge *j, const struct nca_fault *f)
@@ -27,9 +55,11 @@ static char *where(const struct nca_judge *j, const struct nca_fault *f)
 		return where_pair(j, f);
 	if (f->rail == NCA_NOBODY)
 		return nca_pool_printf(pool, "all %zu HCA ports", j->t->rails);
-	port = nca_trial_port(j->t, f->node == NCA_NOBODY ? 0 : f->node, f->rail, pool);
+	port = nca_trial_port(j->t, speaker(f), f->rail, pool);
 	if (!port || f->kind == NCA_FAULT_ENDPOINT)
 		return port;
+	if (f->kind == NCA_FAULT_LEAF)
+		return leaf_text(j, f, port);
 	return nca_pool_printf(pool, "rail %zu (%s)", f->rail, port);
 }
 
@@ -63,8 +93,9 @@ static char *what(const struct nca_judge *j, const struct nca_blamed *b)
 		way = way_text(j, b);
 		return way ? nca_pool_printf(j->pool, "%s%s", b->kind->pair, way) : NULL;
 	case NCA_FAULT_RAIL:
-	case NCA_FAULT_LEAF:
 		return nca_pool_printf(j->pool, "%s, on all nodes", b->kind->pair);
+	case NCA_FAULT_LEAF:
+		return nca_pool_strdup(j->pool, b->kind->pair);
 	default:
 		return nca_pool_printf(j->pool, "%s%s%s", b->kind->what[b->ways],
 				       b->why ? ": " : "", b->why ? b->why : "");
@@ -74,6 +105,8 @@ static char *what(const struct nca_judge *j, const struct nca_blamed *b)
 /* Beyond the cure. */
 static const char *advice(const struct nca_judge *j, const struct nca_fault *f)
 {
+	if (f->kind == NCA_FAULT_LEAF)
+		return "; so many HCAs at once point to the switch";
 	if (f->kind != NCA_FAULT_PAIR)
 		return "";
 	return j->t->nodes == 2 ? "; of two nodes nothing tells whose fault it is: try --exclude "
@@ -108,7 +141,6 @@ int nca_finding_make(const struct nca_judge *j, const struct nca_blamed *b, stru
 					advice(j, f)),
 	};
 	if (f->rail != NCA_NOBODY)
-		ret->hca =
-			nca_trial_port(j->t, f->node == NCA_NOBODY ? 0 : f->node, f->rail, j->pool);
+		ret->hca = nca_trial_port(j->t, speaker(f), f->rail, j->pool);
 	return ret->text && (ret->hca || f->rail == NCA_NOBODY) ? 0 : -ENOMEM;
 }

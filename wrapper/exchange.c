@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include <nca/digest.h>
+#include <nca/leaf.h>
 #include <nca/number.h>
 #include <nca/probe.h>
 
@@ -105,6 +106,8 @@ static int exchange(const struct nca_agent_input *in, struct nca_agent *a, struc
 		.first_task = in->first_task,
 		.nodelist = (char *)nca_agent_env(in, "SLURM_STEP_NODELIST"),
 		.step = step_name(in, a->pool),
+		.leaf = nca_leaf_name(nca_agent_env(in, "SLURM_TOPOLOGY_ADDR"),
+				      nca_agent_env(in, "SLURM_TOPOLOGY_ADDR_PATTERN"), a->pool),
 	};
 	int rc = nca_reach_open(&a->reach, err);
 

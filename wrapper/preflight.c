@@ -115,6 +115,8 @@ int nca_preflight_run(struct nca_decide *d, struct nca_error *err)
 		return 0;
 	if (nca_trial_begin(d->job, d->plan, d->pool, &t))
 		return no_memory(err);
+	for (i = 0; i < t.nodes; i++)
+		t.leaf[i] = nca_hub_report(d->hub, i)->leaf;
 	for (i = 0; !rc && i < ARRAY_SIZE(questions); i++)
 		rc = ask(d, &questions[i], &t, err);
 	if (rc)

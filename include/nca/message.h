@@ -50,6 +50,7 @@ struct nca_report {
 	int listen_port; /* where the node takes test connections, on every address */
 	char *nodelist;	 /* of the step, as Slurm writes it */
 	char *step;	 /* "JOBID.STEPID" */
+	char *leaf;	 /* switch of the node, as nca/leaf.h; unknown: not known */
 	struct nca_node *node;
 };
 

@@ -44,6 +44,7 @@ struct nca_trial {
 	const struct nca_job *job;
 	const struct nca_plan *plan;
 	size_t nodes, rails, rounds, qps;
+	const char **leaf; /* leaf switches by node, as nca/leaf.h; NULL: not known */
 	struct nca_opened **opened;
 	struct nca_linked **linked;
 	struct nca_pinged **pinged;

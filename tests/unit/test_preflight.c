@@ -27,6 +27,7 @@ struct row {
 	const char *exclude; /* NULL: none */
 	const char *bans;    /* "NODE HCA", with commas */
 	const char *text;    /* part of the first finding's; NULL: not looked at */
+	const char *leaves;  /* a letter for each node's, "-": not known; NULL: none is */
 };
 
 static const struct row rows[] = {
@@ -120,6 +121,30 @@ static const struct row rows[] = {
 	 "rdma-neighbour n2 m0:1 - -", "n2", .bans = "n2 m0:1"},
 	{"four nodes: another MAC answers for all, and one is deaf", 4, 1, "proxy *.0,in 2.0",
 	 "failed", "rdma-dead n2 m0:1 - in", "n2", .bans = "n2 m0:1"},
+	{"four nodes: a rail on one of two leaves", 4, 2, "both 2.1,both 3.1", "degraded",
+	 "rdma-dead - m1:1 - -", "n2,n3", .bans = "n2 m1:1,n3 m1:1",
+	 .text = "rail 1 (m1:1) of all 2 nodes on switch y (n2,n3): nothing passes over RDMA (5 of "
+		 "5 tests failed). Check",
+	 .leaves = "xxyy"},
+	{"four nodes: one leaf is not known", 4, 2, "both 2.1,both 3.1", "degraded",
+	 "rdma-dead n2 m1:1 - both;rdma-dead n3 m1:1 - both", "n2,n3", .bans = "n2 m1:1,n3 m1:1",
+	 .leaves = "x-yy"},
+	{"four nodes: one of a leaf's works", 4, 2, "both 2.1", "degraded",
+	 "rdma-dead n2 m1:1 - both", "n2", .bans = "n2 m1:1", .leaves = "xxyy"},
+	{"four nodes: all are on one leaf", 4, 2, "both 2.1,both 3.1", "degraded",
+	 "rdma-dead n2 m1:1 - both;rdma-dead n3 m1:1 - both", "n2,n3", .bans = "n2 m1:1,n3 m1:1",
+	 .leaves = "xxxx"},
+	{"six nodes: a rail on two of three leaves", 6, 1, "in 0.0,in 1.0,in 4.0,in 5.0", "failed",
+	 "rdma-dead - m0:1 - -;rdma-dead - m0:1 - -", "n0,n1,n4,n5",
+	 .bans = "n0 m0:1,n1 m0:1,n4 m0:1,n5 m0:1", .text = "on switch x (n0,n1)",
+	 .leaves = "xxyyzz"},
+	{"six nodes: a leaf, and an HCA on another", 6, 1, "both 0.0,both 1.0,in 3.0", "failed",
+	 "rdma-dead - m0:1 - -;rdma-dead n3 m0:1 - in", "n0,n1,n3",
+	 .bans = "n0 m0:1,n1 m0:1,n3 m0:1", .leaves = "xxyyzz"},
+	{"six nodes: a leaf drops what is large", 6, 2, "large 4.0,large 5.0", "degraded",
+	 "rdma-large - m0:1 - -", "n4,n5", .bans = "n4 m0:1,n5 m0:1",
+	 .text = "of all 2 nodes on switch z (n4,n5): small messages pass, large ones do not",
+	 .leaves = "xxyyzz"},
 	{"nine nodes: a deaf node", 9, 2, "in 7.*", "failed", "rdma-dead n7 - - in", "n7",
 	 .bans = "n7 m0:1,n7 m1:1"},
 	{"nine nodes: two on a rail of two", 9, 2, "both 3.0,both 4.0", "degraded",
@@ -364,6 +389,13 @@ static void make_step(struct sim *s)
 	}
 }
 
+static char *leaf_of(const struct sim *s, size_t node)
+{
+	const char *leaves = s->row->leaves;
+
+	return leaves && leaves[node] != '-' ? nca_pool_strndup(s->pool, &leaves[node], 1) : NULL;
+}
+
 static void run(struct sim *s)
 {
 	size_t i;
@@ -371,6 +403,8 @@ static void run(struct sim *s)
 	make_step(s);
 	assert_true(nca_preflight_applies(&s->plan));
 	assert_int_equal(nca_trial_begin(&s->job, &s->plan, s->pool, &s->trial), 0);
+	for (i = 0; i < s->row->nodes; i++)
+		s->trial.leaf[i] = leaf_of(s, i);
 	for (i = 0; i < s->row->nodes; i++)
 		s->trial.opened[i] = open_node(s, i);
 	for (i = 0; i < s->row->nodes; i++)

@@ -161,6 +161,19 @@ says() {
 	! grep '^plugin: .*warning rail' <<<"$output" || false
 }
 
+@test "a rail that is dead on all nodes of a leaf switch: one finding that names the switch, by the agents of the plugin and of the wrapper" {
+	export LAB_TOPOLOGY_CONF=$'SwitchName=s1 Nodes=node[1-2]\nSwitchName=s2 Nodes=node[3-4]\nSwitchName=s0 Switches=s[1-2]'
+	in_vmlab -n 4 --root --slurm-conf=TopologyPlugin=topology/tree '
+		srun -w node[3-4] -N2 $LAB_SRC/contrib/lab.d/vm-fault break rdma-in
+		srun --nccl-autoconf=check -N4 bash -c "echo \$NCCL_IB_HCA"
+		nccl-autoconf srun --nccl-autoconf=check,missing-rail=fail -N4 -- true'
+	((status == 1))
+	(($(grep -cx '=mlx5_1:1' <<<"$output") == 4))
+	(($(grep -cF 'warning rdma-dead: rail 0 (mlx5_0:1) of all 2 nodes on switch s2 (node3,node4): ' <<<"$stderr") == 2))
+	(($(grep -c 'warning rdma' <<<"$stderr") == 2))
+	[[ $stderr == *'the step is not started: leave out what failed, with --exclude=node3,node4'* ]]
+}
+
 @test "a fault that there is not, a fifth guest, another suite: what to write" {
 	run -2 "$VMLAB" --fault=nothing -- true
 	[[ $output == *'no such fault: contrib/vmlab --fault=list names them' ]]
