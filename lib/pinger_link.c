@@ -38,13 +38,16 @@ static enum ibv_mtu path_mtu(int a, int b)
 	return mtu;
 }
 
-/* The first half of a GID is the subnet's prefix. */
-static bool same_subnet(const struct nca_pinger_partner *t)
+/* As NCCL 2.30 (src/transport/net_ib/connect.cc, ncclIbQpRtr()). */
+static void address_infiniband(const struct nca_pinger_partner *t, struct ibv_ah_attr *ah)
 {
 	union ibv_gid own;
+	bool known = t->port->gid && t->gid_text && inet_pton(AF_INET6, t->port->gid, &own) == 1;
+	bool other = known && !nca_pinger_gid_same_subnet(&own, &t->gid);
+	int flid = other ? nca_pinger_gid_flid(&t->gid) : 0;
 
-	return !t->port->gid || !t->gid_text || inet_pton(AF_INET6, t->port->gid, &own) != 1 ||
-	       own.global.subnet_prefix == t->gid.global.subnet_prefix;
+	ah->dlid = (uint16_t)(flid ? flid : t->lid < 0 ? 0 : t->lid);
+	ah->is_global = other || t->port->grh;
 }
 
 static int to_rtr(const struct nca_pinger_partner *t, struct ibv_qp *qp, int remote)
@@ -56,20 +59,21 @@ static int to_rtr(const struct nca_pinger_partner *t, struct ibv_qp *qp, int rem
 		.dest_qp_num = (uint32_t)remote,
 		.max_dest_rd_atomic = 1,
 		.min_rnr_timer = RNR_TIMER,
-		.ah_attr = {.dlid = (uint16_t)(t->lid < 0 ? 0 : t->lid),
-			    .sl = (uint8_t)(port->sl < 0 ? 0 : port->sl),
+		.ah_attr = {.sl = (uint8_t)(port->sl < 0 ? 0 : port->sl),
 			    .port_num = (uint8_t)port->number,
-			    .is_global = port->roce || !same_subnet(t)},
+			    .is_global = port->roce},
 	};
 	uint32_t label = qp->qp_num & FLOW_LABEL_MAX;
 
+	if (!port->roce)
+		address_infiniband(t, &attr.ah_attr);
 	if (attr.ah_attr.is_global)
 		attr.ah_attr.grh = (struct ibv_global_route){
 			.dgid = t->gid,
 			/* Distinct, so that the queue pairs of a partner take several of a bond's
 			 * ports and of the fabric's paths. */
 			.flow_label = label ? label : FLOW_LABEL_MAX,
-			.sgid_index = (uint8_t)(port->gid_index < 0 ? 0 : port->gid_index),
+			.sgid_index = (uint8_t)port->gid_index,
 			.hop_limit = HOPS,
 			.traffic_class = (uint8_t)(port->tc < 0 ? 0 : port->tc),
 		};

@@ -5,8 +5,6 @@
 
 #include "pinger_parts.h"
 
-#define PORT "sys/class/infiniband/%s/ports/%d"
-
 /* A hub asks for a few rounds and paths; more is no message of ours. */
 #define SETS_MAX 1024
 #define QPS_MAX 64
@@ -21,23 +19,6 @@
 static int mtu_bytes(enum ibv_mtu mtu)
 {
 	return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128 << mtu : -1;
-}
-
-/* InfiniBand has one GID that counts. */
-static void read_gid(struct nca_pinger *p, struct nca_pinger_port *port)
-{
-	const char *hca = port->device->name;
-	int index = port->gid_index < 0 ? 0 : port->gid_index;
-
-	port->gid =
-		nca_sysroot_text(p->root_fd, p->pool, PORT "/gids/%d", hca, port->number, index);
-	if (!port->roce)
-		return;
-	port->ndev = nca_sysroot_text(p->root_fd, p->pool, PORT "/gid_attrs/ndevs/%d", hca,
-				      port->number, index);
-	if (port->ndev)
-		port->mac = nca_sysroot_text(p->root_fd, p->pool, "sys/class/net/%s/address",
-					     port->ndev);
 }
 
 static int make_qp(struct nca_pinger_port *port, struct nca_pinger_qp *qp)
@@ -94,7 +75,8 @@ static void fill_port(struct nca_pinger *p, struct nca_pinger_port *port)
 	port->roce = attr.link_layer == IBV_LINK_LAYER_ETHERNET;
 	port->lid = attr.lid;
 	port->mtu = mtu_bytes(attr.active_mtu);
-	read_gid(p, port);
+	port->grh = attr.flags & IBV_QPF_GRH_REQUIRED;
+	nca_pinger_gid_read(p, port);
 	rc = make_qps(p, port);
 	if (rc)
 		port->error = nca_pinger_why(p->pool, &port->why, rc, d->name, "no queue pair");

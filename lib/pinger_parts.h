@@ -53,6 +53,7 @@ struct nca_pinger_port {
 	int error; /* 0: the queue pairs are there */
 	char *why;
 	bool roce;
+	bool grh; /* needs a GRH in its own subnet too, as of an HCA that virtual machines share */
 	int lid, mtu; /* bytes */
 	char *gid;    /* as text; NULL: cannot be read */
 	char *ndev, *mac;
@@ -107,6 +108,20 @@ void nca_pinger_device_close(struct nca_pinger_device *d);
 /* The errno of a failure, its text and, where locked memory may be short, the cure; never 0. */
 int nca_pinger_why(struct nca_pool *pool, char **why, int error, const char *name,
 		   const char *what);
+
+/*
+ * The GID of a port, and of RoCE the netdev that it belongs to and its MAC; what cannot be read
+ * stays NULL. InfiniBand: gid_index becomes that of the GID with a FLID, else 0 (NCCL 2.30,
+ * src/transport/net_ib/connect.cc, ncclIbGetGidIndex()).
+ */
+void nca_pinger_gid_read(const struct nca_pinger *p, struct nca_pinger_port *port);
+
+/* The LID at which InfiniBand's routers take what is for the GID's subnet; 0: there are none. */
+int nca_pinger_gid_flid(const union ibv_gid *gid);
+
+/* As NCCL compares InfiniBand's subnets: by the last 16 bits of the prefix (connect.cc,
+ * ncclIbExtractLocalSubnetPrefix()), since those before them are the FLID's. */
+bool nca_pinger_gid_same_subnet(const union ibv_gid *a, const union ibv_gid *b);
 
 /* Can the kernel's driver and libibverbs share an HCA's memory with a GPU's by dmabuf? -1: unknown.
  */

@@ -244,6 +244,7 @@ int ibv_query_port(struct ibv_context *c, uint8_t port, struct _compat_ibv_port_
 	attr->lid = 7;
 	attr->link_layer =
 		hca_of(c)->infiniband ? IBV_LINK_LAYER_INFINIBAND : IBV_LINK_LAYER_ETHERNET;
+	attr->flags = hca_of(c)->grh ? IBV_QPF_GRH_REQUIRED : 0;
 	return 0;
 }
 

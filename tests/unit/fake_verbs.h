@@ -30,6 +30,7 @@ struct fake_hca {
 	bool gone;  /* the events of the completion queue cannot be read */
 	int dmabuf;
 	bool infiniband;
+	bool grh; /* the port needs a GRH */
 };
 
 extern struct fake {

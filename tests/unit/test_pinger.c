@@ -41,22 +41,56 @@ static void test_healthy(void **state)
 	assert_int_equal(t.pinged.risen.n, 0);
 }
 
+#define SUBNET "fe80:0000:0000:0000:"
+#define OTHER "fe80:0000:0000:0007:"
+#define ROUTED "fec0:0000:0123:0007:"
+#define EUI "0000:0000:0000:0002"
+
+/* Who needs a GRH, and which LID takes what is sent. */
 static void test_infiniband(void **state)
 {
+	static const struct {
+		const char *routed; /* what stands in GID 1 */
+		bool grh;
+		const char *peer;
+		const char *gid; /* that is published */
+		int is_global, dlid, sgid;
+	} rows[] = {
+		{NULL, false, SUBNET EUI, SUBNET "0000:0000:0000:0001", 0, 9, 0},
+		{NULL, false, NULL, SUBNET "0000:0000:0000:0001", 0, 9, 0},
+		{NULL, true, SUBNET EUI, SUBNET "0000:0000:0000:0001", 1, 9, 0},
+		{NULL, false, OTHER EUI, SUBNET "0000:0000:0000:0001", 1, 9, 0},
+		{NULL, false, ROUTED EUI, SUBNET "0000:0000:0000:0001", 1, 0x123, 0},
+		{"0000:0000:0000:0000:0000:0000:0000:0000", false, SUBNET EUI,
+		 SUBNET "0000:0000:0000:0001", 0, 9, 0},
+		{ROUTED EUI, false, ROUTED EUI, ROUTED EUI, 0, 9, 0},
+		{ROUTED EUI, false, "fec0:0000:0456:0008:" EUI, ROUTED EUI, 1, 0x456, 1},
+	};
+	size_t i;
+
 	(void)state;
-	fake.hcas[1].infiniband = true;
-	t.open.sets = 2;
 	ask("mlx5_1", 1, -1);
-	assert_int_equal(open_them(), 0);
-	assert_string_equal(t.opened.ends.v[0].gid, "fe80:0000:0000:0000:0000:0000:0000:0001");
-	assert_null(t.opened.ends.v[0].mac);
-	assert_int_equal(t.opened.ends.v[0].lid, 7);
-	add(0, 0, peer("fe80:0000:0000:0000:0000:0000:0000:0002", QPS));
-	add(0, 1, peer("fec0:0000:0000:0000:0000:0000:0000:0002", QPS));
-	assert_int_equal(link_them(), 0);
-	assert_int_equal(fake.rtr[0].ah_attr.is_global, 0);
-	assert_int_equal(fake.rtr[0].ah_attr.dlid, 9);
-	assert_int_equal(fake.rtr[QPS].ah_attr.is_global, 1);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct ibv_ah_attr *ah = &fake.rtr[0].ah_attr;
+
+		fake_reset();
+		fake.hcas[1].infiniband = true;
+		fake.hcas[1].grh = rows[i].grh;
+		if (rows[i].routed)
+			tree_put(&t.tree, IB("1") "gids/1", rows[i].routed);
+		t.up.partners.n = 0;
+		assert_int_equal(open_them(), 0);
+		assert_string_equal(t.opened.ends.v[0].gid, rows[i].gid);
+		assert_null(t.opened.ends.v[0].mac);
+		assert_int_equal(t.opened.ends.v[0].lid, 7);
+		add(0, 0, peer(rows[i].peer, QPS));
+		assert_int_equal(link_them(), 0);
+		assert_int_equal(ah->is_global, rows[i].is_global);
+		assert_int_equal(ah->dlid, rows[i].dlid);
+		assert_int_equal(ah->grh.sgid_index, rows[i].sgid);
+		nca_pinger_close(t.pinger);
+		t.pinger = NULL;
+	}
 }
 
 /* What cannot be opened says why and stops no other. */
