@@ -118,7 +118,6 @@ static const struct nca_field pinged_one_fields[] = {
 	F(nca_pinged_one, vendor, NCA_INT, 0),
 	F(nca_pinged_one, failed, NCA_INT, 0),
 	F(nca_pinged_one, received, NCA_INT, 0),
-	F(nca_pinged_one, late, NCA_BOOL, 0),
 };
 static SHAPE(pinged_one_shape, nca_pinged_one, pinged_one_fields);
 

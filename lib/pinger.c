@@ -217,7 +217,7 @@ static struct nca_pinged_one sum(const struct nca_pinger_partner *t, int partner
 {
 	const struct nca_pinger_qp *small = first_failed(t, NCA_SEND_SMALL),
 				   *large = first_failed(t, NCA_SEND_LARGE);
-	struct nca_pinged_one ret = {.partner = partner, .failed = 0, .received = 0, .late = 0};
+	struct nca_pinged_one ret = {.partner = partner, .failed = 0, .received = 0};
 	int i;
 
 	ret.status = small ? small->status[NCA_SEND_SMALL] : -1;
@@ -226,23 +226,23 @@ static struct nca_pinged_one sum(const struct nca_pinger_partner *t, int partner
 	for (i = 0; i < t->pinger->qps; i++) {
 		ret.failed += t->qps[i].status[NCA_SEND_LARGE] != IBV_WC_SUCCESS;
 		ret.received += t->qps[i].status[NCA_RECV_SMALL] == IBV_WC_SUCCESS;
-		ret.late |= is_sending(&t->qps[i]);
 	}
 	return ret;
 }
 
-/* Nothing more comes from a device that has failed. */
-static void give_up_fatal(struct nca_pinger_partner *t)
+/* What is not over by now: from a device that has failed nothing more comes, another one tries on
+ * for an answer. */
+static void give_up(struct nca_pinger_partner *t)
 {
-	int i;
+	int i, status = t->port->device->fatal ? IBV_WC_FATAL_ERR : IBV_WC_RETRY_EXC_ERR;
 
-	for (i = 0; t->port->device->fatal && i < t->pinger->qps; i++) {
+	for (i = 0; i < t->pinger->qps; i++) {
 		struct nca_pinger_qp *qp = &t->qps[i];
 
 		if (qp->status[NCA_SEND_SMALL] == NCA_WORK_PENDING)
-			qp->status[NCA_SEND_SMALL] = IBV_WC_FATAL_ERR;
+			qp->status[NCA_SEND_SMALL] = status;
 		else if (is_sending(qp))
-			qp->status[NCA_SEND_LARGE] = IBV_WC_FATAL_ERR;
+			qp->status[NCA_SEND_LARGE] = status;
 	}
 }
 
@@ -252,7 +252,7 @@ static int add_one(struct nca_pinger *p, int partner, struct nca_pool *pool,
 	struct nca_pinger_partner *t = &p->partners.v[partner];
 	struct nca_pinged_one one, *kept;
 
-	give_up_fatal(t);
+	give_up(t);
 	one = sum(t, partner);
 	if (!one.failed && one.received == p->qps)
 		return 0;
@@ -262,7 +262,6 @@ static int add_one(struct nca_pinger *p, int partner, struct nca_pool *pool,
 	*kept = one;
 	kept->failed = one.failed ? one.failed : -1;
 	kept->received = one.received < p->qps ? one.received : -1;
-	kept->late = one.late ? 1 : -1;
 	return 0;
 }
 

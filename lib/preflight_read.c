@@ -5,9 +5,6 @@
 
 #include "preflight.h"
 
-/* IBV_WC_RETRY_EXC_ERR: no answer, which is also what our own deadline says. */
-#define WC_RETRY_EXC 12
-
 /* Where a node's answers about its tests stand. */
 struct place {
 	int *index;			      /* of nca_link_up.partners, by rail and round; -1 */
@@ -190,8 +187,6 @@ static bool read_ping(const struct reader *r, size_t node, size_t peer, size_t r
 		.qps = (int)t->qps,
 		.qps_failed = one ? known(one->failed) : 0,
 	};
-	if (one && one->late > 0 && !ret->status && !ret->large)
-		ret->status = WC_RETRY_EXC;
 	return true;
 }
 

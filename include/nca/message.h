@@ -138,12 +138,12 @@ struct nca_linked {
 /* What is as it should be is left out. */
 struct nca_pinged_one {
 	int partner;  /* index of nca_link_up.partners */
-	int status;   /* of the first small message that failed: enum ibv_wc_status */
+	int status;   /* of the first small message that failed: enum ibv_wc_status;
+			 IBV_WC_RETRY_EXC_ERR too where our own deadline ended it, not the HCA */
 	int large;    /* likewise, of large ones */
 	int vendor;   /* vendor_err of that: to print, not to decide on */
 	int failed;   /* queue pairs that failed */
 	int received; /* small messages that came from the partner */
-	int late;     /* our own deadline ended it, not the HCA */
 };
 
 /* A counter that rose meanwhile: a hint, never a verdict. */

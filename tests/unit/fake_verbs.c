@@ -203,7 +203,7 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 			abort();
 	} else if (!script->unheard && q->taken < q->posted)
 		complete(queue, q->recvs[q->taken++], IBV_WC_SUCCESS);
-	if (!script->silent)
+	if (!script->silent && (small || !script->silent_large))
 		complete(queue, wr->wr_id, q->broken ? IBV_WC_WR_FLUSH_ERR : status);
 	if (status)
 		flush(queue, q);

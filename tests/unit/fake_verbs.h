@@ -14,13 +14,14 @@
 
 /* What one queue pair does, by the order in which they are made; zero: it works. */
 struct fake_qp {
-	int rtr;	  /* errno of the move to RTR */
-	bool hangs;	  /* the move to RTR does not return before fake_release() */
-	int small, large; /* status of the sends */
-	bool silent;	  /* no send ever completes */
-	bool unheard;	  /* nothing comes from the partner */
-	bool slow;	  /* what comes from the partner comes 50 ms after our sends are over */
-	int post;	  /* errno of posting a send */
+	int rtr;	   /* errno of the move to RTR */
+	bool hangs;	   /* the move to RTR does not return before fake_release() */
+	int small, large;  /* status of the sends */
+	bool silent;	   /* no send ever completes */
+	bool silent_large; /* likewise, of large ones */
+	bool unheard;	   /* nothing comes from the partner */
+	bool slow;	   /* what comes from the partner comes 50 ms after our sends are over */
+	int post;	   /* errno of posting a send */
 };
 
 /* errno of each call on an HCA, by its number. */

@@ -12,22 +12,22 @@ static void test_sends_fail(void **state)
 	} rows[] = {
 		/* the partner's messages come, our own do not arrive, or their answers do not */
 		{{{.small = 12}, {.small = 12}, {.small = 12}, {.small = 12}},
-		 {0, 12, -1, 129, 4, -1, -1}},
+		 {0, 12, -1, 129, 4, -1}},
 		{{{.small = 12, .unheard = true},
 		  {.small = 12, .unheard = true},
 		  {.small = 12, .unheard = true},
 		  {.small = 12}},
-		 {0, 12, -1, 129, 4, 1, -1}},
+		 {0, 12, -1, 129, 4, 1}},
 		{{{.large = 12}, {.large = 12}, {.large = 12}, {.large = 12}},
-		 {0, -1, 12, 129, 4, -1, -1}},
-		{{[2] = {.small = 12}}, {0, 12, -1, 129, 1, -1, -1}},
+		 {0, -1, 12, 129, 4, -1}},
+		{{[2] = {.small = 12}}, {0, 12, -1, 129, 1, -1}},
 		/* large ones after one that failed, and after one that had no turn */
-		{{[0] = {.large = 12}}, {0, -1, 12, 129, 1, -1, -1}},
-		{{[1] = {.large = 12}}, {0, -1, 12, 129, 1, -1, -1}},
-		{{{.small = 12}, {.large = 12}}, {0, 12, 12, 129, 2, -1, -1}},
+		{{[0] = {.large = 12}}, {0, -1, 12, 129, 1, -1}},
+		{{[1] = {.large = 12}}, {0, -1, 12, 129, 1, -1}},
+		{{{.small = 12}, {.large = 12}}, {0, 12, 12, 129, 2, -1}},
 		/* a flush is a consequence */
-		{{{.small = 5}, {.small = 13}}, {0, 13, -1, 249, 2, -1, -1}},
-		{{{.small = 5}}, {0, 5, -1, 249, 1, -1, -1}},
+		{{{.small = 5}, {.small = 13}}, {0, 13, -1, 249, 2, -1}},
+		{{{.small = 5}}, {0, 5, -1, 249, 1, -1}},
 	};
 	size_t i;
 
@@ -51,14 +51,13 @@ static void test_sends_fail(void **state)
 		assert_int_equal(got->vendor, want->vendor);
 		assert_int_equal(got->failed, want->failed);
 		assert_int_equal(got->received, want->received);
-		assert_int_equal(got->late, want->late);
 		nca_pinger_close(t.pinger);
 		t.pinger = NULL;
 	}
 }
 
-/* One that is through, one whose HCA says nothing, one of which two messages do not come, and one
- * on which nothing can be posted. */
+/* One that is through, one whose HCA says nothing, one of which two messages do not come, one on
+ * which nothing can be posted, and one whose HCA says nothing of what is large. */
 static void test_deadline(void **state)
 {
 	const struct nca_pinged_one *got;
@@ -67,24 +66,28 @@ static void test_deadline(void **state)
 	fake.qps[QPS].silent = true;
 	fake.qps[2 * QPS].unheard = fake.qps[2 * QPS + 1].unheard = true;
 	fake.qps[3 * QPS].post = EIO;
-	run(4);
-	assert_int_equal(t.pinged.partners.n, 3);
+	fake.qps[4 * QPS].silent_large = true;
+	run(5);
+	assert_int_equal(t.pinged.partners.n, 4);
 	got = &t.pinged.partners.v[0];
 	assert_int_equal(got->partner, 1);
-	assert_int_equal(got->status, -1);
+	assert_int_equal(got->status, IBV_WC_RETRY_EXC_ERR);
+	assert_int_equal(got->large, -1);
 	assert_int_equal(got->failed, 1);
 	assert_int_equal(got->received, -1);
-	assert_int_equal(got->late, 1);
 	got = &t.pinged.partners.v[1];
 	assert_int_equal(got->partner, 2);
 	assert_int_equal(got->failed, -1);
 	assert_int_equal(got->received, 2);
-	assert_int_equal(got->late, -1);
 	got = &t.pinged.partners.v[2];
 	assert_int_equal(got->partner, 3);
 	assert_int_equal(got->status, IBV_WC_GENERAL_ERR);
 	assert_int_equal(got->failed, 1);
-	assert_int_equal(got->late, -1);
+	got = &t.pinged.partners.v[3];
+	assert_int_equal(got->partner, 4);
+	assert_int_equal(got->status, -1);
+	assert_int_equal(got->large, IBV_WC_RETRY_EXC_ERR);
+	assert_int_equal(got->failed, QPS);
 }
 
 static void test_fatal(void **state)
@@ -94,7 +97,6 @@ static void test_fatal(void **state)
 	run(1);
 	assert_int_equal(t.pinged.partners.v[0].status, IBV_WC_FATAL_ERR);
 	assert_int_equal(t.pinged.partners.v[0].failed, QPS);
-	assert_int_equal(t.pinged.partners.v[0].late, -1);
 }
 
 /* Our own messages are through long before the partner's come. */
@@ -114,7 +116,6 @@ static void test_gone(void **state)
 	fake.qps[0].silent = true;
 	run(1);
 	assert_int_equal(t.pinged.partners.v[0].status, IBV_WC_FATAL_ERR);
-	assert_int_equal(t.pinged.partners.v[0].late, -1);
 }
 
 static void test_hints(void **state)

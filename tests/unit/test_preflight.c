@@ -75,8 +75,6 @@ static const struct row rows[] = {
 	 .bans = "n0 m0:1"},
 	{"two nodes: another errno", 2, 1, "memory 0.0", "failed", "rdma-device n0 m0:1 - -", "n0",
 	 .bans = "n0 m0:1", .text = "cannot be connected: Cannot allocate memory"},
-	{"two nodes: our deadline instead of the HCA's", 2, 1, "late 1.0", "failed",
-	 "rdma-dead n0 m0:1 n1 both", NULL, .bans = "n0 m0:1,n1 m0:1"},
 	{"two nodes: one stalls", 2, 1, "stall 1.0", "degraded", "rdma-unheard n0 m0:1 n1 -", NULL,
 	 .bans = ""},
 	{"two nodes: an answer is lost, the other says it works", 2, 1, "lost 1", "healthy", "",
@@ -319,7 +317,7 @@ static void ping_one(const struct sim *s, size_t node, int index, const struct n
 {
 	size_t rail = (size_t)p->port;
 	size_t peer = nca_schedule_partner(s->row->nodes, rail, (size_t)p->set, node);
-	struct nca_pinged_one one = {index, small_status(s, node, peer, rail), -1, -1, -1, -1, -1};
+	struct nca_pinged_one one = {index, small_status(s, node, peer, rail), -1, -1, -1, -1};
 
 	if (link_error(s, node, peer, rail) > 0)
 		return;
@@ -330,8 +328,6 @@ static void ping_one(const struct sim *s, size_t node, int index, const struct n
 	if (!arrives(s, peer, node, rail) || has(s, "fatal", node, rail) ||
 	    link_error(s, peer, node, rail) > 0)
 		one.received = 0;
-	if (has(s, "late", node, rail) || has(s, "late", peer, rail))
-		one = (struct nca_pinged_one){index, -1, -1, -1, (int)s->trial.qps, 0, 1};
 	if (one.status > 0 || one.large > 0 || one.received == 0)
 		*(struct nca_pinged_one *)NCA_APPEND(s->pool, pinged->partners) = one;
 }
