@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the nodes are asked in a preflight. */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #include "preflight.h"
@@ -58,7 +59,7 @@ static int number(const struct nca_trial *t, size_t node, const char *name, int 
 	if (!text || !*text)
 		return otherwise;
 	value = strtol(text, &end, 0);
-	return *end || value < 0 || value > 65535 ? otherwise : (int)value;
+	return *end || value < 0 || value > INT_MAX ? otherwise : (int)value;
 }
 
 int nca_trial_open(const struct nca_trial *t, size_t node, struct nca_pool *pool,
@@ -78,9 +79,11 @@ int nca_trial_open(const struct nca_trial *t, size_t node, struct nca_pool *pool
 			.hca = hca->name,
 			.port = hca->port,
 			.gid_index = roce ? number(t, node, "NCCL_IB_GID_INDEX", gid) : -1,
-			.pkey_index = number(t, node, "NCCL_IB_PKEY", 0),
-			.sl = number(t, node, "NCCL_IB_SL", 0),
-			.tc = number(t, node, "NCCL_IB_TC", 0),
+			/* Upper bits are lost in verbs' fields, and of SL in the packet: NCCL
+			 * gets no further with them. */
+			.pkey_index = number(t, node, "NCCL_IB_PKEY", 0) & 0xffff,
+			.sl = number(t, node, "NCCL_IB_SL", 0) & 0xf,
+			.tc = number(t, node, "NCCL_IB_TC", 0) & 0xff,
 		};
 	}
 	return 0;

@@ -609,6 +609,13 @@ static void check_open(void **state)
 	s.plan.nodes.v[1].env.n = 2;
 	assert_int_equal(nca_trial_open(&s.trial, 1, pool, &open), 0);
 	assert_int_equal(open.ports.v[0].gid_index, 3);
+	ours[0].value = "257";
+	users[1].value = "16";
+	users[2].value = "65537";
+	assert_int_equal(nca_trial_open(&s.trial, 1, pool, &open), 0);
+	assert_int_equal(open.ports.v[0].tc, 1);
+	assert_int_equal(open.ports.v[0].sl, 0);
+	assert_int_equal(open.ports.v[0].pkey_index, 1);
 	s.plan.net = "IB";
 	assert_int_equal(nca_trial_open(&s.trial, 0, pool, &open), 0);
 	assert_int_equal(open.ports.v[0].gid_index, -1);
