@@ -2,6 +2,8 @@
 /* Messages that fail, and what goes with them, as a test says. */
 #include <errno.h>
 
+#include <nca/clock.h>
+
 #include "ping_case.h"
 
 static void test_sends_fail(void **state)
@@ -148,6 +150,17 @@ static void test_hints(void **state)
 		assert_string_equal(row->values.v[i], facts[i]);
 }
 
+/* Root can have counters read at most every 10 s; the hub gives all of it 5 s. */
+static void test_lifespan(void **state)
+{
+	long long start = nca_clock_ms();
+
+	(void)state;
+	tree_put(&t.tree, IB("0") "hw_counters/lifespan", "10000\n");
+	run(1);
+	assert_true(nca_clock_ms() - start < NCA_PINGER_MS);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, ping_set_up, ping_tear_down)
 
 int main(void)
@@ -155,6 +168,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_sends_fail),	 TEST(test_deadline), TEST(test_fatal),
 		TEST(test_slow_partner), TEST(test_gone),     TEST(test_hints),
+		TEST(test_lifespan),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
