@@ -10,6 +10,12 @@
 /* Directions that fail, as an end sees them. */
 enum { NCA_WAY_OUT = 1, NCA_WAY_IN = 2, NCA_WAY_BOTH = 3 };
 
+/* The same, as the other end sees them. */
+static inline int nca_ways_turned(int ways)
+{
+	return (ways & NCA_WAY_OUT ? NCA_WAY_IN : 0) | (ways & NCA_WAY_IN ? NCA_WAY_OUT : 0);
+}
+
 /* How bad it is, the worst first. */
 enum nca_harm {
 	NCA_HARM_DEAD,	   /* NCCL would fail over it */

@@ -128,11 +128,6 @@ static void count(const struct nca_judge *j, enum nca_harm harm, bool clean, str
 	}
 }
 
-static int turned(int ways)
-{
-	return (ways & NCA_WAY_OUT ? NCA_WAY_IN : 0) | (ways & NCA_WAY_IN ? NCA_WAY_OUT : 0);
-}
-
 static void add_ways(const struct nca_judge *j, bool clean, struct nca_blamed *b)
 {
 	const struct nca_try *try;
@@ -140,7 +135,7 @@ static void add_ways(const struct nca_judge *j, bool clean, struct nca_blamed *b
 	NCA_FOREACH(try, j->tries)
 		if (try->kind && try->kind->code == b->kind->code &&
 		    is_part(j, &b->fault, clean, try))
-			b->ways |= try->a == b->fault.node ? try->ways : turned(try->ways);
+			b->ways |= try->a == b->fault.node ? try->ways : nca_ways_turned(try->ways);
 }
 
 /* Tests with another end at fault tell little, where others are left. */

@@ -57,7 +57,7 @@ const struct nca_finding_kind nca_finding_kinds[NCA_FINDING_KINDS] = {
 	    "the GID entry holds no address: its IP address was removed",
 	    "Give the interface its IP address back"),
 	OWN("no-route", "rdma-route", "no route to the other nodes over the port's interface",
-	    "Set the interface up, or add the route"),
+	    "Set the interface up, add the route, or correct its address"),
 	OWN("wrong-neighbour", "rdma-neighbour",
 	    "another interface answers for its address (ARP flux, or a duplicate address)",
 	    "Set arp_ignore=1 and arp_announce=2, or use one subnet per rail"),

@@ -202,19 +202,20 @@ static int ways(const struct nca_ping *ping)
 	}
 }
 
-static int turned(int of)
+/* Two that have no route to each other: either of them may have the wrong address. */
+static bool is_mutual(const struct nca_ping *a, const struct nca_ping *b)
 {
-	return (of & NCA_WAY_OUT ? NCA_WAY_IN : 0) | (of & NCA_WAY_IN ? NCA_WAY_OUT : 0);
+	return b && a->rtr_errno == ENETUNREACH && b->rtr_errno == ENETUNREACH;
 }
 
-/* What an end's view proves of it, or of its peer. */
+/* What an end's view proves of it, or of its peer; other: the peer's view, NULL: none. */
 static void note_own(struct nca_judge *j, size_t node, size_t peer, size_t rail,
-		     const struct nca_ping *ping)
+		     const struct nca_ping *ping, const struct nca_ping *other)
 {
 	const struct nca_verdict *v = nca_verdict_find(ping);
 	size_t of = v->where == NCA_WHERE_PEER ? peer : node;
 
-	if (nca_finding_kind(v->word)->own)
+	if (nca_finding_kind(v->word)->own && !is_mutual(ping, other))
 		j->own[nca_end_index(j->t, of, rail)] = nca_finding_kind(v->word);
 }
 
@@ -232,12 +233,12 @@ static int read_try(struct reader *r, size_t a, size_t b, size_t rail, size_t ro
 	if (streq(v.word, "ok"))
 		return 0;
 	try->kind = nca_finding_kind(v.word);
-	try->ways = (heard_a ? ways(&of_a) : 0) | (heard_b ? turned(ways(&of_b)) : 0);
+	try->ways = (heard_a ? ways(&of_a) : 0) | (heard_b ? nca_ways_turned(ways(&of_b)) : 0);
 	try->error = heard_a && of_a.rtr_errno ? of_a.rtr_errno : heard_b ? of_b.rtr_errno : 0;
 	if (heard_a)
-		note_own(r->j, a, b, rail, &of_a);
+		note_own(r->j, a, b, rail, &of_a, heard_b ? &of_b : NULL);
 	if (heard_b)
-		note_own(r->j, b, a, rail, &of_b);
+		note_own(r->j, b, a, rail, &of_b, heard_a ? &of_a : NULL);
 	return 0;
 }
 

@@ -55,6 +55,8 @@ static const struct row rows[] = {
 	 "rdma-gid n1 m0:1 - -", "n1", .bans = "n1 m0:1"},
 	{"two nodes: no route", 2, 1, "route 0.0", "failed", "rdma-route n0 m0:1 - -", "n0",
 	 .bans = "n0 m0:1"},
+	{"two nodes: neither has a route to the other", 2, 1, "subnet 0.0", "failed",
+	 "rdma-route n0 m0:1 n1 -", NULL, .bans = "n0 m0:1,n1 m0:1"},
 	{"two nodes: it does not open", 2, 2, "open 0.1", "degraded", "rdma-open n0 m1:1 - -", "n0",
 	 .bans = "n0 m1:1", .text = "it cannot be used: no such thing"},
 	{"two nodes: nothing opens on one", 2, 2, "open 0.*", "failed", "rdma-open n0 - - -", "n0",
@@ -107,6 +109,10 @@ static const struct row rows[] = {
 	 "rdma-dead n1 m0:1 - in;rdma-gid n2 m0:1 - -", "n1,n2", .bans = "n1 m0:1,n2 m0:1"},
 	{"four nodes: a silent one", 4, 1, "silent 3.0", "failed", "rdma-silent n3 m0:1 - -", "n3",
 	 .bans = "n3 m0:1"},
+	{"four nodes: one in another subnet", 4, 1, "subnet 3.0", "failed",
+	 "rdma-route n3 m0:1 - -", "n3", .bans = "n3 m0:1"},
+	{"four nodes: all in subnets of their own", 4, 1, "subnet *.0", "failed",
+	 "rdma-route - m0:1 - -", NULL, .bans = "n0 m0:1,n1 m0:1,n2 m0:1,n3 m0:1"},
 	{"four nodes: a black hole", 4, 2, "large 2.1", "degraded", "rdma-large n2 m1:1 - in", "n2",
 	 .bans = "n2 m1:1"},
 	{"four nodes: a bond", 4, 1, "leg 2.0", "degraded", "rdma-some-paths n2 m0:1 - -", NULL,
@@ -267,7 +273,8 @@ static int link_error(const struct sim *s, size_t node, size_t peer, size_t rail
 {
 	if (has(s, "gid", node, rail) || has(s, "zero", node, rail) || has(s, "zero", peer, rail))
 		return EINVAL;
-	if (has(s, "route", node, rail))
+	if (has(s, "route", node, rail) || has(s, "subnet", node, rail) ||
+	    has(s, "subnet", peer, rail))
 		return ENETUNREACH;
 	if (has(s, "memory", node, rail))
 		return ENOMEM;
