@@ -36,7 +36,7 @@ struct nca_finding_kind {
 };
 
 /* Room for them. */
-#define NCA_FINDING_KINDS 18
+#define NCA_FINDING_KINDS 17
 extern const struct nca_finding_kind nca_finding_kinds[NCA_FINDING_KINDS];
 
 /* Never NULL: a word that is not in the table is one that says nothing. */

@@ -80,7 +80,6 @@ const struct nca_finding_kind nca_finding_kinds[NCA_FINDING_KINDS] = {
 	  "dead"},
 	 "only some of the queue pairs get through",
 	 "Check each port of the bond and its switch"},
-	SILENT("peer-died", "the test ended early on a node", "See why its process ended"),
 	SILENT("peer-stalled", "what arrived was not taken in time",
 	       "See whether the node is overloaded"),
 	SILENT("test-fault", "the test itself is at fault", "Report this"),

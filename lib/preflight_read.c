@@ -181,7 +181,7 @@ static bool read_ping(const struct reader *r, size_t node, size_t peer, size_t r
 		.status = one ? known(one->status) : 0,
 		.large = one ? known(one->large) : 0,
 		.received = received(r, peer, its),
-		.alive = 1,
+		.roce = nca_same(t->plan->net, "RoCE"),
 		.mac_is_peers = one ? mac_is_peers(r, node, peer, rail, l) : -1,
 		.peer_has_gid = has_gid(nca_trial_end(t, peer, rail)),
 		.qps = (int)t->qps,

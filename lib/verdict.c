@@ -19,63 +19,33 @@
 #define WC_FATAL 19
 #define WC_GENERAL 21
 
-static const struct nca_verdict peer_gid_empty = {"peer-gid-empty", NCA_WHERE_PEER,
-						  "the peer's GID entry holds no address",
-						  "give the peer's interface its IP address back"};
-static const struct nca_verdict gid_gone = {"gid-gone", NCA_WHERE_LOCAL,
-					    "the GID entry is gone: its IP address was removed",
-					    "give the interface its IP address back"};
-static const struct nca_verdict no_route = {"no-route", NCA_WHERE_LOCAL,
-					    "no route to the peer over this port's interface",
-					    "set the interface up, or add the route"};
-static const struct nca_verdict peer_silent = {
-	"peer-silent", NCA_WHERE_PATH, "the peer's address does not answer ARP or ND on this rail",
-	"check the peer's link, the VLAN and whether cables of two rails are swapped"};
-static const struct nca_verdict not_connected = {"not-connected", NCA_WHERE_LOCAL,
-						 "the queue pair cannot be set up",
-						 "see dmesg for the driver's reason"};
-static const struct nca_verdict wrong_neighbour = {
-	"wrong-neighbour", NCA_WHERE_PEER,
-	"another interface answers for the peer's address (ARP flux, or a duplicate address)",
-	"set arp_ignore=1 and arp_announce=2 on the peer, or one subnet per rail"};
-static const struct nca_verdict peer_died = {"peer-died", NCA_WHERE_NONE,
-					     "the peer's process ended; its HCA is not judged",
-					     "see why the process ended"};
-static const struct nca_verdict return_dead = {
-	"return-dead", NCA_WHERE_RETURN, "the peer receives, but its answers do not arrive",
-	"check what the peer sends and this node receives: filters, flow control, cable"};
-static const struct nca_verdict forward_dead = {
-	"forward-dead", NCA_WHERE_FORWARD, "nothing of what is sent arrives at the peer",
-	"check what this node sends and the peer receives: filters, flow control, cable"};
-static const struct nca_verdict dead = {"dead", NCA_WHERE_PATH, "no answer comes back",
-					"check filters, flow control and cables of both ends"};
-static const struct nca_verdict peer_stalled = {"peer-stalled", NCA_WHERE_NONE,
-						"the peer did not take what arrived in time",
-						"see whether the peer is overloaded"};
-static const struct nca_verdict device_fatal = {"device-fatal", NCA_WHERE_LOCAL,
-						"the HCA has failed", "reset it, see dmesg"};
-static const struct nca_verdict test_fault = {"test-fault", NCA_WHERE_NONE,
-					      "the test itself is at fault", "report this"};
-static const struct nca_verdict consequence = {
-	"consequence", NCA_WHERE_NONE, "flushed after another error", "see the first error"};
-static const struct nca_verdict mtu_black_hole = {
-	"mtu-black-hole", NCA_WHERE_FORWARD,
-	"small messages arrive, large ones do not: something between drops them",
-	"set the same MTU on ports, bonds and switches"};
+static const struct nca_verdict peer_gid_empty = {"peer-gid-empty", NCA_WHERE_PEER};
+static const struct nca_verdict gid_gone = {"gid-gone", NCA_WHERE_LOCAL};
+static const struct nca_verdict no_route = {"no-route", NCA_WHERE_LOCAL};
+static const struct nca_verdict peer_silent = {"peer-silent", NCA_WHERE_PATH};
+static const struct nca_verdict not_connected = {"not-connected", NCA_WHERE_LOCAL};
+static const struct nca_verdict wrong_neighbour = {"wrong-neighbour", NCA_WHERE_PEER};
+static const struct nca_verdict return_dead = {"return-dead", NCA_WHERE_RETURN};
+static const struct nca_verdict forward_dead = {"forward-dead", NCA_WHERE_FORWARD};
+static const struct nca_verdict dead = {"dead", NCA_WHERE_PATH};
+static const struct nca_verdict peer_stalled = {"peer-stalled", NCA_WHERE_NONE};
+static const struct nca_verdict device_fatal = {"device-fatal", NCA_WHERE_LOCAL};
+static const struct nca_verdict test_fault = {"test-fault", NCA_WHERE_NONE};
+static const struct nca_verdict consequence = {"consequence", NCA_WHERE_NONE};
+static const struct nca_verdict mtu_black_hole = {"mtu-black-hole", NCA_WHERE_FORWARD};
 
 static const struct row {
-	int rtr, status, large, received, alive, mac, gid; /* what was seen */
+	int rtr, status, large, received, roce, mac, gid; /* what was seen */
 	const struct nca_verdict *verdict;
 } rows[] = {
 	{FAILED, ANY, ANY, ANY, ANY, ANY, 0, &peer_gid_empty},
-	{EINVAL, ANY, ANY, ANY, ANY, ANY, ANY, &gid_gone},
-	{ENODATA, ANY, ANY, ANY, ANY, ANY, ANY, &gid_gone},
+	{EINVAL, ANY, ANY, ANY, 1, ANY, ANY, &gid_gone},
+	{ENODATA, ANY, ANY, ANY, 1, ANY, ANY, &gid_gone},
 	{ENETUNREACH, ANY, ANY, ANY, ANY, ANY, ANY, &no_route},
 	{ENETDOWN, ANY, ANY, ANY, ANY, ANY, ANY, &no_route},
 	{ETIMEDOUT, ANY, ANY, ANY, ANY, ANY, ANY, &peer_silent},
 	{FAILED, ANY, ANY, ANY, ANY, ANY, ANY, &not_connected},
 	{ANY, FAILED, ANY, ANY, ANY, 0, ANY, &wrong_neighbour},
-	{ANY, WC_RETRY_EXC, ANY, ANY, 0, ANY, ANY, &peer_died},
 	{ANY, WC_RETRY_EXC, ANY, 1, ANY, ANY, ANY, &return_dead},
 	{ANY, WC_RETRY_EXC, ANY, 0, ANY, ANY, ANY, &forward_dead},
 	{ANY, WC_RETRY_EXC, ANY, ANY, ANY, ANY, ANY, &dead},
@@ -88,20 +58,22 @@ static const struct row {
 	{ANY, WC_REM_OP, ANY, ANY, ANY, ANY, ANY, &test_fault},
 	{ANY, WC_FLUSH, ANY, ANY, ANY, ANY, ANY, &consequence},
 	{ANY, FAILED, ANY, ANY, ANY, ANY, ANY, &dead},
-	{ANY, 0, FAILED, ANY, ANY, ANY, ANY, &mtu_black_hole},
+	{ANY, 0, WC_RETRY_EXC, ANY, ANY, ANY, ANY, &mtu_black_hole},
 };
 
-static const struct nca_verdict ok = {"ok", NCA_WHERE_NONE, "works", ""};
-static const struct nca_verdict unheard = {"unheard", NCA_WHERE_NONE, "neither end was heard of",
-					   "see why the nodes do not report"};
-static const struct nca_verdict degraded = {
-	"some-paths-dead", NCA_WHERE_PATH,
-	"some of the queue pairs get through: one port of a bond, or one path of several, is dead",
-	"check each port of the bond and its switch"};
+static const struct nca_verdict ok = {"ok", NCA_WHERE_NONE};
+static const struct nca_verdict unheard = {"unheard", NCA_WHERE_NONE};
+static const struct nca_verdict degraded = {"some-paths-dead", NCA_WHERE_PATH};
 
 static bool fits(int want, int have)
 {
 	return want == ANY || want == have || (want == FAILED && have > 0);
+}
+
+/* Of large messages alone only one that gets no answer is news of its own. */
+static int status_of(const struct nca_ping *p)
+{
+	return p->status == 0 && p->large > 0 && p->large != WC_RETRY_EXC ? p->large : p->status;
 }
 
 const struct nca_verdict *nca_verdict_find(const struct nca_ping *p)
@@ -112,9 +84,9 @@ const struct nca_verdict *nca_verdict_find(const struct nca_ping *p)
 	if (p->rtr_errno == 0 && p->qps > 1 && p->qps_failed > 0 && p->qps_failed < p->qps)
 		return &degraded;
 	for (r = rows; r < rows + ARRAY_SIZE(rows); r++)
-		if (fits(r->rtr, p->rtr_errno) && fits(r->status, p->status) &&
+		if (fits(r->rtr, p->rtr_errno) && fits(r->status, status_of(p)) &&
 		    fits(r->large, p->large) && fits(r->received, p->received) &&
-		    fits(r->alive, p->alive) && fits(r->mac, p->mac_is_peers) &&
+		    fits(r->roce, p->roce) && fits(r->mac, p->mac_is_peers) &&
 		    fits(r->gid, p->peer_has_gid))
 			return r->verdict;
 	return p->rtr_errno == 0 && p->status == 0 ? &ok : &unheard;

@@ -27,17 +27,15 @@ struct nca_ping {
 	int status;    /* of the first failed small message: enum ibv_wc_status; 0: all arrived */
 	int large;     /* likewise, of messages above the MTU's half */
 	int received;  /* did the peer get what we sent? */
-	int alive;     /* is the peer's own connection to the hub up? */
+	int roce;      /* do GIDs hold IP addresses? */
 	int mac_is_peers; /* does the neighbour entry hold the MAC that the peer published? */
 	int peer_has_gid; /* had the peer's GID entry an address? */
 	int qps, qps_failed;
 };
 
 struct nca_verdict {
-	const char *word; /* stable; "ok" where it works */
+	const char *word; /* stable; "ok" where it works; lib/preflight_kind.c has it for people */
 	enum nca_where where;
-	const char *text; /* what it is, for people */
-	const char *cure;
 };
 
 /* The first row of the table that fits. Never NULL. */

@@ -5,7 +5,7 @@
 
 #include <nca/verdict.h>
 
-/* rtr_errno, status, large, received, alive, mac_is_peers, peer_has_gid, qps, qps_failed */
+/* rtr_errno, status, large, received, roce, mac_is_peers, peer_has_gid, qps, qps_failed */
 #define PING(...)                                                                                  \
 	{                                                                                          \
 		__VA_ARGS__                                                                        \
@@ -25,6 +25,8 @@ static const struct row rows[] = {
 	{"own address removed", PING(EINVAL, -1, -1, -1, 1, -1, 1, 4, 0), "gid-gone",
 	 NCA_WHERE_LOCAL},
 	{"own entry gone", PING(ENODATA, -1, -1, -1, 1, -1, 1, 4, 0), "gid-gone", NCA_WHERE_LOCAL},
+	{"InfiniBand has none", PING(EINVAL, -1, -1, -1, 0, -1, 1, 4, 0), "not-connected",
+	 NCA_WHERE_LOCAL},
 	{"peer's address removed", PING(EINVAL, -1, -1, -1, 1, -1, 0, 4, 0), "peer-gid-empty",
 	 NCA_WHERE_PEER},
 	{"netdev down", PING(ENETUNREACH, -1, -1, -1, 1, -1, 1, 4, 0), "no-route", NCA_WHERE_LOCAL},
@@ -32,17 +34,21 @@ static const struct row rows[] = {
 	{"another errno", PING(ENOMEM, -1, -1, -1, 1, -1, 1, 4, 0), "not-connected",
 	 NCA_WHERE_LOCAL},
 	{"all dropped", PING(0, 12, 12, 0, 1, 1, 1, 4, 4), "forward-dead", NCA_WHERE_FORWARD},
-	{"only answers dropped", PING(0, 12, 12, 1, 1, 1, 1, 4, 4), "return-dead", NCA_WHERE_RETURN},
+	{"only answers dropped", PING(0, 12, 12, 1, 1, 1, 1, 4, 4), "return-dead",
+	 NCA_WHERE_RETURN},
 	{"the peer does not say", PING(0, 12, 12, -1, 1, 1, 1, 4, 4), "dead", NCA_WHERE_PATH},
 	{"another MAC", PING(0, 12, 12, 0, 1, 0, 1, 4, 4), "wrong-neighbour", NCA_WHERE_PEER},
 	{"another MAC, and it works", PING(0, 0, 0, 1, 1, 0, 1, 4, 0), "ok", NCA_WHERE_NONE},
-	{"the peer has died", PING(0, 12, 12, 0, 0, 1, 1, 4, 4), "peer-died", NCA_WHERE_NONE},
 	{"some queue pairs", PING(0, 12, 12, 0, 1, 1, 1, 4, 1), "some-paths-dead", NCA_WHERE_PATH},
 	{"all but one", PING(0, 12, 12, 0, 1, 1, 1, 4, 3), "some-paths-dead", NCA_WHERE_PATH},
 	{"one queue pair is no bond", PING(0, 12, 12, 0, 1, 1, 1, 1, 1), "forward-dead",
 	 NCA_WHERE_FORWARD},
 	{"only large ones dropped", PING(0, 0, 12, 1, 1, 1, 1, 4, 4), "mtu-black-hole",
 	 NCA_WHERE_FORWARD},
+	{"not ready for large ones", PING(0, 0, 13, 1, 1, 1, 1, 4, 4), "peer-stalled",
+	 NCA_WHERE_NONE},
+	{"fatal after small ones", PING(0, 0, 19, 1, 1, 1, 1, 4, 4), "device-fatal",
+	 NCA_WHERE_LOCAL},
 	{"not ready", PING(0, 13, -1, -1, 1, 1, 1, 4, 4), "peer-stalled", NCA_WHERE_NONE},
 	{"protection", PING(0, 4, -1, -1, 1, 1, 1, 4, 4), "test-fault", NCA_WHERE_NONE},
 	{"remote access", PING(0, 10, -1, -1, 1, 1, 1, 4, 4), "test-fault", NCA_WHERE_NONE},
@@ -58,7 +64,6 @@ static void check(void **state)
 
 	assert_string_equal(v->word, r->word);
 	assert_int_equal(v->where, r->where);
-	assert_true(v->text[0] != '\0');
 }
 
 static const struct nca_ping healthy = PING(0, 0, 0, 1, 1, 1, 1, 4, 0);
