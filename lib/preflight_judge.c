@@ -184,6 +184,21 @@ static int add_exclude(const struct nca_judge *j, struct nca_preflight *ret)
 	return ret->exclude ? 0 : -ENOMEM;
 }
 
+/* Without a test that says something nothing is known, be it that nothing was found. */
+static char *verdict_of(const struct nca_judge *j, const struct nca_preflight *pre)
+{
+	const struct nca_tested *port;
+	bool known = false;
+
+	NCA_FOREACH(port, pre->ports)
+		known = known || !streq(port->state, "untested");
+	if (!known)
+		return "untested";
+	if (!pre->findings.n)
+		return "healthy";
+	return rails_left(j) ? "degraded" : "failed";
+}
+
 int nca_trial_judge(const struct nca_trial *t, struct nca_pool *pool, struct nca_preflight *ret,
 		    nca_bans *bans)
 {
@@ -198,6 +213,6 @@ int nca_trial_judge(const struct nca_trial *t, struct nca_pool *pool, struct nca
 	rc = rc ? rc : nca_preflight_hint(t, pool, &ret->hints);
 	if (rc)
 		return rc;
-	ret->verdict = !ret->findings.n ? "healthy" : rails_left(&j) ? "degraded" : "failed";
+	ret->verdict = verdict_of(&j, ret);
 	return add_exclude(&j, ret);
 }

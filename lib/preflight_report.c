@@ -73,7 +73,7 @@ int nca_preflight_add(struct nca_preflight *to, const struct nca_preflight *late
 	if (add_ports(to, later, pool))
 		return -ENOMEM;
 	to->verdict = later->verdict;
-	if (to->findings.n && streq(later->verdict, "healthy"))
+	if (to->findings.n && !streq(later->verdict, "failed"))
 		to->verdict = "degraded";
 	to->seconds += later->seconds;
 	NCA_FOREACH(f, later->findings) {

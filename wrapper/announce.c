@@ -11,7 +11,7 @@ static void say_summary(const struct nca_decide *d)
 	const struct nca_preflight *pre = d->preflight;
 	const char *line = nca_plan_summary(d->plan, d->job, d->pool);
 
-	if (pre && !streq(pre->verdict, "failed"))
+	if (pre && !streq(pre->verdict, "failed") && !streq(pre->verdict, "untested"))
 		nca_say("%s, RDMA tested in %.1f s", line ? line : "agreed", pre->seconds);
 	else
 		nca_say("%s", line ? line : "agreed");

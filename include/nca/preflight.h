@@ -29,7 +29,7 @@ struct nca_tested {
 };
 
 struct nca_preflight {
-	char *verdict;	/* healthy degraded failed untested */
+	char *verdict;	/* healthy degraded failed; untested: no test says anything */
 	double seconds; /* that the tests took */
 	NCA_LIST(struct nca_tested) ports;
 	NCA_LIST(struct nca_finding) findings; /* the widest first */
@@ -80,8 +80,8 @@ bool nca_preflight_covers(const struct nca_plan *tested, const struct nca_plan *
 
 /*
  * Adds a later test of the same step to the result: its ports take the place of the same ones
- * before, its findings and hints follow, its verdict holds, but for "healthy" after findings.
- * -ENOMEM.
+ * before, its findings and hints follow, its verdict holds, but after findings it is "degraded" at
+ * best. -ENOMEM.
  */
 int nca_preflight_add(struct nca_preflight *to, const struct nca_preflight *later,
 		      struct nca_pool *pool);

@@ -77,11 +77,11 @@ static const struct row rows[] = {
 	 .bans = "n0 m0:1"},
 	{"two nodes: another errno", 2, 1, "memory 0.0", "failed", "rdma-device n0 m0:1 - -", "n0",
 	 .bans = "n0 m0:1", .text = "cannot be connected: Cannot allocate memory"},
-	{"two nodes: one stalls", 2, 1, "stall 1.0", "degraded", "rdma-unheard n0 m0:1 n1 -", NULL,
+	{"two nodes: one stalls", 2, 1, "stall 1.0", "untested", "rdma-unheard n0 m0:1 n1 -", NULL,
 	 .bans = ""},
 	{"two nodes: an answer is lost, the other says it works", 2, 1, "lost 1", "healthy", "",
 	 NULL, .bans = ""},
-	{"two nodes: both answers are lost", 2, 1, "lost 0,lost 1", "degraded",
+	{"two nodes: both answers are lost", 2, 1, "lost 0,lost 1", "untested",
 	 "rdma-unheard n0 m0:1 n1 -", NULL, .bans = ""},
 
 	{"three nodes: it receives nothing", 3, 1, "in 1.0", "failed", "rdma-dead n1 m0:1 - in",
@@ -574,6 +574,9 @@ static void check_add(void **state)
 	assert_int_equal(pre.ports.n, 14);
 	assert_int_equal(pre.findings.n, 3);
 	assert_string_equal(pre.exclude, "n[0-2]");
+	later.verdict = "untested";
+	assert_int_equal(nca_preflight_add(&pre, &later, pool), 0);
+	assert_string_equal(pre.verdict, "degraded");
 	/* Nodes of one cause are one warning, and what the plan warned of comes last. */
 	assert_int_equal(nca_plan_warn(&first.plan, pool, "planned", NULL, "of old"), 0);
 	assert_int_equal(nca_preflight_warn(&pre, &first.plan, pool), 0);
