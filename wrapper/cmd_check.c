@@ -99,6 +99,16 @@ static void repeat(int fd)
 			return;
 }
 
+/* Why no message was sent over an HCA. */
+static const char *untested(const struct nca_plan *plan)
+{
+	if (nca_same(plan->net, "plugin"))
+		return "NCCL uses a network plug-in, which only NCCL can test";
+	return nca_same(plan->net, "IB") || nca_same(plan->net, "RoCE")
+		       ? "no message was sent over the HCAs of these nodes"
+		       : "no RDMA is used between these nodes";
+}
+
 /* A plan without RDMA has no preflight: what was tested then is what every step tests. */
 static const char *reason(const struct nca_batch *b)
 {
@@ -110,10 +120,7 @@ static const char *reason(const struct nca_batch *b)
 		return "one node has no other to exchange messages with";
 	return nca_pool_printf(b->pool,
 			       "%s, so only their connections over the interface were tested: %s",
-			       nca_same(b->plan->net, "IB") || nca_same(b->plan->net, "RoCE")
-				       ? "no message was sent over the HCAs of these nodes"
-				       : "no RDMA is used between these nodes",
-			       line ? line : "");
+			       untested(b->plan), line ? line : "");
 }
 
 static int add_reason(struct nca_batch *b)

@@ -27,11 +27,11 @@ setup() {
 	unset SLURM_STEP_NODELIST SLURM_PROCID NCCL_AUTOCONF
 }
 
-# answer [PREFLIGHT]: the nodes of a recorded job agree, and these messages were exchanged between them
+# answer [PREFLIGHT]: the nodes of a recorded job ($job) agree, and these messages were exchanged between them
 answer() {
-	local job=$BATS_TEST_DIRNAME/../jobs/m-hgx-h100-roce-8x400.json
-	"$NCA" plan --json "$job" >made.json
-	python3 - "$job" "$@" >answer <<-\END
+	local file=$BATS_TEST_DIRNAME/../jobs/${job:-m-hgx-h100-roce-8x400}.json
+	"$NCA" plan --json "$file" >made.json
+	python3 - "$file" "$@" >answer <<-\END
 		import json, sys
 		job = json.load(open(sys.argv[1]))
 		job["plan"] = json.load(open("made.json"))
@@ -115,6 +115,12 @@ failed() {
 	[[ $(tail -n 1 <<<"$output") == 'untested: no HCA port was tested' ]]
 	check 3 --json
 	python3 -c 'import json, sys; d = json.load(sys.stdin); assert d["verdict"] == "untested" and d["hints"] and d["ports"] == []' <<<"$output"
+}
+
+@test "a network plug-in may well use RDMA: nothing is said of that" {
+	job=m-aws-p5-48xlarge answer
+	check 3
+	[[ $(head -n 1 <<<"$output") == 'hint: NCCL uses a network plug-in, which only NCCL can test, so only their'* ]]
 }
 
 @test "no agreement, or no step: what was said about it, status 3" {
