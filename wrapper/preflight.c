@@ -47,13 +47,14 @@ static const struct question {
 	char *(*print)(const struct nca_trial *t, size_t node, struct nca_pool *pool);
 	const struct nca_shape *shape;
 	size_t offset;
+	const char *doing; /* a node, meanwhile */
 } questions[] = {
 	{NCA_MSG_OPEN, NCA_MSG_OPENED, print_open, &nca_opened_shape,
-	 offsetof(struct nca_trial, opened)},
+	 offsetof(struct nca_trial, opened), "opening HCAs"},
 	{NCA_MSG_LINK, NCA_MSG_LINKED, print_link, &nca_linked_shape,
-	 offsetof(struct nca_trial, linked)},
+	 offsetof(struct nca_trial, linked), "connecting queue pairs"},
 	{NCA_MSG_PING, NCA_MSG_PINGED, print_nothing, &nca_pinged_shape,
-	 offsetof(struct nca_trial, pinged)},
+	 offsetof(struct nca_trial, pinged), "sending messages"},
 };
 
 static int read_answers(struct nca_decide *d, const struct question *q, struct nca_trial *t,
@@ -73,6 +74,15 @@ static int read_answers(struct nca_decide *d, const struct question *q, struct n
 	return 0;
 }
 
+static int lost(const struct question *q, int rc, struct nca_error *err)
+{
+	struct nca_error why = *err;
+
+	return nca_fail(err, rc, "while %s: %s%s", q->doing, why.text,
+			rc == -ETIMEDOUT ? ": its driver or firmware hangs, look into its dmesg"
+					 : "");
+}
+
 static int ask(struct nca_decide *d, const struct question *q, struct nca_trial *t,
 	       struct nca_error *err)
 {
@@ -88,7 +98,7 @@ static int ask(struct nca_decide *d, const struct question *q, struct nca_trial 
 	if (!payloads)
 		return no_memory(err);
 	rc = nca_hub_ask(d->hub, q->type, payloads, q->answer, ASK_MS, err);
-	return rc ? rc : read_answers(d, q, t, err);
+	return rc ? lost(q, rc, err) : read_answers(d, q, t, err);
 }
 
 static int add_result(struct nca_decide *d, const struct nca_preflight *result,
