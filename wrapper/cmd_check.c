@@ -15,12 +15,10 @@
 
 static const char help[] =
 	"usage: nccl-autoconf check [--json] [--svg=FILE] [--nccl-autoconf=LIST]\n\n"
-	"Sends RDMA messages between all nodes on every rail that NCCL would use, as QoS, GID and\n"
-	"MTU would be there, and names the nodes and HCA ports that are not fit for use. In an "
-	"sbatch\n"
-	"script or under salloc: of the job's nodes. As the program of a step, of the step's "
-	"nodes,\n"
-	"however many tasks it has: srun -N16 nccl-autoconf check\n\n"
+	"Sends RDMA messages between all nodes on every rail that NCCL would use, with its GID,\n"
+	"partition key, service level and traffic class, and names the nodes and HCA ports that\n"
+	"are not fit for use. In an sbatch script or under salloc: of the job. As the program of\n"
+	"a step: of the step, however many tasks it has: srun -N16 nccl-autoconf check\n\n"
 	"Prints a table and what was found, and, where nodes are to blame, a last line for srun "
 	"or\n"
 	"sbatch: --exclude=NODES\n\n"
