@@ -11,8 +11,6 @@
 #define WC_RETRY_EXC 12
 #define WC_FATAL 19
 #define WC_RNR_RETRY 13
-#define NODES_MAX 100
-#define RAILS_MAX 4
 
 /*
  * Faults: "WORD NODE.RAIL", "*" for all of them, or "pair A.B.RAIL", "cut A.RAIL" (nodes below A do
@@ -35,6 +33,11 @@ static const struct row rows[] = {
 	{"three nodes, healthy", 3, 2, "", "healthy", "", NULL, .bans = ""},
 	{"four nodes, healthy", 4, 4, "", "healthy", "", NULL, .bans = ""},
 	{"100 nodes, healthy", 100, 4, "", "healthy", "", NULL, .bans = ""},
+	{"three nodes, 32 rails, healthy", 3, 32, "", "healthy", "", NULL, .bans = ""},
+	{"three nodes, 32 rails, the last is dead on one", 3, 32, "both 1.31", "degraded",
+	 "rdma-dead n1 m31:1 - both", "n1", .bans = "n1 m31:1"},
+	{"17 nodes, the first of which not all meet", 17, 1, "in 16.0", "failed",
+	 "rdma-dead n16 m0:1 - in", "n16", .bans = "n16 m0:1"},
 
 	{"two nodes: it receives nothing, and nobody can tell", 2, 1, "in 1.0", "failed",
 	 "rdma-dead n0 m0:1 n1 out", NULL, .bans = "n0 m0:1,n1 m0:1",
@@ -443,17 +446,18 @@ static char *bans_text(const nca_bans *bans, struct nca_pool *pool)
 }
 
 /* What is banned is what is failed, and nothing else. */
-static void check_ports(const struct nca_preflight *pre, const nca_bans *bans)
+static void check_ports(const struct nca_preflight *pre, const nca_bans *bans,
+			struct nca_pool *pool)
 {
 	const struct nca_tested *p;
 	const struct nca_ban *ban;
 
 	NCA_FOREACH(p, pre->ports) {
+		const char *subject = nca_pool_printf(pool, "%s:%d", p->hca, p->port);
 		bool is = false;
 
 		NCA_FOREACH(ban, *bans)
-			is = is || (streq(ban->node, p->node) &&
-				    !strncmp(ban->subject, p->hca, strlen(p->hca)));
+			is = is || (streq(ban->node, p->node) && streq(ban->subject, subject));
 		assert_int_equal(streq(p->state, "failed"), is);
 		assert_true(p->failed <= p->tests);
 	}
@@ -474,7 +478,7 @@ static void check(void **state)
 	assert_string_equal(or_none(pre.exclude), or_none(r->exclude));
 	assert_string_equal(bans_text(&bans, pool), r->bans);
 	assert_int_equal(pre.ports.n, r->nodes * r->rails);
-	check_ports(&pre, &bans);
+	check_ports(&pre, &bans, pool);
 	if (r->text && !strstr(pre.findings.v[0].text, r->text))
 		fail_msg("%s", pre.findings.v[0].text);
 }
@@ -629,6 +633,13 @@ static void check_open(void **state)
 	s.plan.net = "IB";
 	assert_int_equal(nca_trial_open(&s.trial, 0, pool, &open), 0);
 	assert_int_equal(open.ports.v[0].gid_index, -1);
+	s.plan.nodes.n = 1;
+	assert_false(nca_preflight_applies(&s.plan));
+	s.plan.nodes.n = 2;
+	assert_true(nca_preflight_applies(&s.plan));
+	s.plan.nodes.v[0].hcas.n = 0;
+	assert_false(nca_preflight_applies(&s.plan));
+	s.plan.nodes.v[0].hcas.n = 1;
 	s.plan.net = "Socket";
 	assert_false(nca_preflight_applies(&s.plan));
 }
