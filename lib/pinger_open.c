@@ -2,6 +2,7 @@
 /* Ports and their queue pairs, up to INIT. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 
 #include "pinger_parts.h"
 
@@ -52,24 +53,20 @@ static int make_qps(struct nca_pinger *p, struct nca_pinger_port *port)
 	return rc;
 }
 
-static void fill_port(struct nca_pinger *p, struct nca_pinger_port *port)
+static void fail(struct nca_pinger *p, struct nca_pinger_port *port, int error, const char *what)
 {
-	struct nca_pinger_device *d = port->device;
-	struct ibv_port_attr attr = {0};
-	int rc;
+	port->error = nca_pinger_why(p->pool, &port->why, error, port->device->name, what);
+}
 
-	port->error = d->error;
-	port->why = d->why;
-	if (port->error)
-		return;
-	if (port->gid_index > GID_INDEX_MAX) {
-		port->error = nca_pinger_why(p->pool, &port->why, ERANGE, d->name,
-					     "verbs have no GID index above 255");
-		return;
-	}
-	rc = ibv_query_port(d->context, (uint8_t)port->number, &attr);
+/* What partners must know of it. */
+static void read_port(struct nca_pinger *p, struct nca_pinger_port *port)
+{
+	struct ibv_port_attr attr = {0};
+	int rc = ibv_query_port(port->device->context, (uint8_t)port->number, &attr);
+	char what[32];
+
 	if (rc) {
-		port->error = nca_pinger_why(p->pool, &port->why, rc, d->name, "no such port");
+		fail(p, port, rc, "no such port");
 		return;
 	}
 	port->roce = attr.link_layer == IBV_LINK_LAYER_ETHERNET;
@@ -77,9 +74,27 @@ static void fill_port(struct nca_pinger *p, struct nca_pinger_port *port)
 	port->mtu = mtu_bytes(attr.active_mtu);
 	port->grh = attr.flags & IBV_QPF_GRH_REQUIRED;
 	nca_pinger_gid_read(p, port);
-	rc = make_qps(p, port);
+	if (port->roce && !port->gid) {
+		snprintf(what, sizeof(what), "no GID at index %d", port->gid_index);
+		fail(p, port, ENOENT, what);
+	}
+}
+
+static void fill_port(struct nca_pinger *p, struct nca_pinger_port *port)
+{
+	int rc;
+
+	port->error = port->device->error;
+	port->why = port->device->why;
+	if (port->error)
+		return;
+	if (port->gid_index > GID_INDEX_MAX)
+		fail(p, port, ERANGE, "verbs have no GID index above 255");
+	else
+		read_port(p, port);
+	rc = port->error ? 0 : make_qps(p, port);
 	if (rc)
-		port->error = nca_pinger_why(p->pool, &port->why, rc, d->name, "no queue pair");
+		fail(p, port, rc, "no queue pair");
 }
 
 /* Ports of one HCA share it. */

@@ -181,6 +181,9 @@ static void test_two_ports(void **state)
 	ask("mlx5_0", 3, 3);
 	ask("mlx5_0", 1, 256);
 	ask("mlx5_1", 1, 255);
+	ask("mlx5_0", 1, 4);
+	tree_put(&t.tree, "sys/class/infiniband/mlx5_0/ports/2/gids/3", GID_B "\n");
+	tree_put(&t.tree, IB("1") "gids/255", GID_B "\n");
 	assert_int_equal(open_them(), 0);
 	assert_int_equal(fake.listed, 1);
 	assert_int_equal(fake.opened, 2);
@@ -189,6 +192,9 @@ static void test_two_ports(void **state)
 	assert_string_equal(t.opened.ends.v[2].why, "mlx5_0: no such port: Invalid argument");
 	assert_int_equal(t.opened.ends.v[3].error, ERANGE);
 	assert_int_equal(t.opened.ends.v[4].error, -1);
+	assert_int_equal(t.opened.ends.v[5].error, ENOENT);
+	assert_string_equal(t.opened.ends.v[5].why,
+			    "mlx5_0: no GID at index 4: No such file or directory");
 }
 
 static void test_rtr_fails(void **state)
