@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "pinger_parts.h"
+#include "verbs.h"
 
 /* A hub asks for a few rounds and paths; more is no message of ours. */
 #define SETS_MAX 1024
@@ -16,11 +17,6 @@
 
 /* The kernel has more (soft-RoCE 1024), but ibv_global_route has eight bits for it. */
 #define GID_INDEX_MAX 255
-
-static int mtu_bytes(enum ibv_mtu mtu)
-{
-	return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128 << mtu : -1;
-}
 
 static int make_qp(struct nca_pinger_port *port, struct nca_pinger_qp *qp)
 {
@@ -71,7 +67,7 @@ static void read_port(struct nca_pinger *p, struct nca_pinger_port *port)
 	}
 	port->roce = attr.link_layer == IBV_LINK_LAYER_ETHERNET;
 	port->lid = attr.lid;
-	port->mtu = mtu_bytes(attr.active_mtu);
+	port->mtu = nca_verbs_mtu(attr.active_mtu);
 	port->grh = attr.flags & IBV_QPF_GRH_REQUIRED;
 	nca_pinger_gid_read(p, port);
 	if (port->roce && !port->gid) {

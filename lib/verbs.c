@@ -3,8 +3,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 
-#include <infiniband/verbs.h>
-
 #include "verbs.h"
 
 /* The length of an ioctl attribute has 16 bits: one entry more is EINVAL. */
@@ -20,20 +18,14 @@ static struct nca_port *find_port(const struct nca_hca *h, uint32_t number)
 	return NULL;
 }
 
-/* enum ibv_mtu; 0 is unknown. */
-static int mtu_bytes(enum ibv_mtu mtu)
-{
-	return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128 << mtu : -1;
-}
-
 static void fill_port(struct ibv_context *context, struct nca_port *port)
 {
 	struct ibv_port_attr attr = {0};
 
 	if (ibv_query_port(context, (uint8_t)port->port, &attr))
 		return;
-	port->max_mtu = mtu_bytes(attr.max_mtu);
-	port->active_mtu = mtu_bytes(attr.active_mtu);
+	port->max_mtu = nca_verbs_mtu(attr.max_mtu);
+	port->active_mtu = nca_verbs_mtu(attr.active_mtu);
 }
 
 static char *gid_text(struct nca_pool *pool, const union ibv_gid *gid)

@@ -3,7 +3,15 @@
 #ifndef NCA_VERBS_H
 #define NCA_VERBS_H
 
+#include <infiniband/verbs.h>
+
 #include "probe_parts.h"
+
+/* In bytes; -1: unknown, which is 0. */
+static inline int nca_verbs_mtu(enum ibv_mtu mtu)
+{
+	return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128 << mtu : -1;
+}
 
 /*
  * Opens the device node of an HCA below the root and closes it again. 0, or -errno with the path

@@ -93,7 +93,6 @@ static char *make_part(const struct session *s, size_t i, bool stop)
 	struct nca_part part = {.records = {nca_pool_alloc(s->d.pool, 0), 0}};
 	/* Of who did not ask, what an image sets holds too. */
 	char op = nca_options_by_site(&s->order.opt) ? NCA_TASK_SET : NCA_TASK_TOP;
-	nca_autofree char *text = NULL;
 	const struct nca_pair *p;
 	int rc = stop ? add_record(&part, s->d.pool, NCA_TASK_STOP, NULL) : 0;
 
@@ -106,8 +105,7 @@ static char *make_part(const struct session *s, size_t i, bool stop)
 		rc = rc ? rc : add_record(&part, s->d.pool, NCA_TASK_COPY, p);
 	if (!rc && !stop && node->conf.n)
 		rc = add_conf(s, node, &part);
-	text = rc ? NULL : nca_schema_print(&nca_part_shape, &part, 0, 0);
-	return text ? nca_pool_strdup(s->d.pool, text) : NULL;
+	return rc ? NULL : nca_decide_print(&nca_part_shape, &part, s->d.pool);
 }
 
 /* All or nothing: the commit goes out only when every node has its part. */

@@ -52,7 +52,7 @@ static int make_job(struct nca_decide *d, struct nca_error *err)
 	return 0;
 }
 
-static char *print(const struct nca_shape *shape, const void *object, struct nca_pool *pool)
+char *nca_decide_print(const struct nca_shape *shape, const void *object, struct nca_pool *pool)
 {
 	nca_autofree char *text = nca_schema_print(shape, object, 0, 0);
 
@@ -90,7 +90,7 @@ static int hold_port(struct nca_decide *d, struct nca_error *err)
 	if (!payloads || !needs_port(d))
 		return payloads ? 0 : no_memory(err);
 	hold_range(d, &hold);
-	payloads[0] = print(&nca_hold_shape, &hold, d->pool);
+	payloads[0] = nca_decide_print(&nca_hold_shape, &hold, d->pool);
 	if (!payloads[0])
 		return no_memory(err);
 	rc = nca_hub_ask(d->hub, NCA_MSG_HOLD, payloads, NCA_MSG_HELD, HOLD_MS, err);
@@ -131,7 +131,7 @@ static char *make_test(const struct nca_decide *d, size_t i)
 	if (!rc && next != i)
 		rc = add_target(&test, &nodes[next], nca_hub_report(d->hub, next)->listen_port,
 				d->pool);
-	return rc ? NULL : print(&nca_test_shape, &test, d->pool);
+	return rc ? NULL : nca_decide_print(&nca_test_shape, &test, d->pool);
 }
 
 /* The first failure that a node reports, NULL for none. */

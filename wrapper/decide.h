@@ -25,4 +25,7 @@ struct nca_decide {
  */
 int nca_decide_run(struct nca_decide *d, struct nca_error *err);
 
+/* A message's payload, in the pool. NULL when memory is short. */
+char *nca_decide_print(const struct nca_shape *shape, const void *object, struct nca_pool *pool);
+
 #endif

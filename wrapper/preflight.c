@@ -14,25 +14,21 @@ static int no_memory(struct nca_error *err)
 	return nca_fail(err, -ENOMEM, "out of memory");
 }
 
-static char *print(const struct nca_shape *shape, const void *object, struct nca_pool *pool)
-{
-	nca_autofree char *text = nca_schema_print(shape, object, 0, 0);
-
-	return text ? nca_pool_strdup(pool, text) : NULL;
-}
-
 static char *print_open(const struct nca_trial *t, size_t i, struct nca_pool *pool)
 {
 	struct nca_open open;
 
-	return nca_trial_open(t, i, pool, &open) ? NULL : print(&nca_open_shape, &open, pool);
+	return nca_trial_open(t, i, pool, &open) ? NULL
+						 : nca_decide_print(&nca_open_shape, &open, pool);
 }
 
 static char *print_link(const struct nca_trial *t, size_t i, struct nca_pool *pool)
 {
 	struct nca_link_up link;
 
-	return nca_trial_link(t, i, pool, &link) ? NULL : print(&nca_link_up_shape, &link, pool);
+	return nca_trial_link(t, i, pool, &link)
+		       ? NULL
+		       : nca_decide_print(&nca_link_up_shape, &link, pool);
 }
 
 static char *print_nothing(const struct nca_trial *t, size_t i, struct nca_pool *pool)
