@@ -243,6 +243,9 @@ static int agree(struct session *s, struct nca_error *err)
 		return rc;
 	if (!is_wanted(s))
 		return nca_hub_ask(s->d.hub, NCA_MSG_DROP, NULL, 0, ACK_MS, err);
+	rc = nca_decide_check(&s->d, err);
+	if (rc)
+		return rc;
 	ending = ending_of(s);
 	nca_announce(&s->d, ending);
 	if (s->order.opt.save[0] &&

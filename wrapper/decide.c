@@ -239,11 +239,21 @@ static int meet(struct nca_decide *d, struct nca_error *err)
 	return rc ? rc : give_up(d, why, err);
 }
 
+int nca_decide_run(struct nca_decide *d, struct nca_error *err)
+{
+	int rc = make_job(d, err);
+
+	rc = rc ? rc : hold_port(d, err);
+	return rc ? rc : meet(d, err);
+}
+
 /* Without what the check found dead there is another plan, which may have other rails. */
-static int check(struct nca_decide *d, struct nca_error *err)
+int nca_decide_check(struct nca_decide *d, struct nca_error *err)
 {
 	int rc = 0, i;
 
+	if (d->order->opt.check == NCA_CHECK_OFF)
+		return 0;
 	for (i = 0; !rc && i < CHECKS && is_testable(d->plan); i++) {
 		const struct nca_plan *tested = d->plan;
 		size_t bans = d->bans.n;
@@ -256,15 +266,4 @@ static int check(struct nca_decide *d, struct nca_error *err)
 			break;
 	}
 	return rc ? rc : nca_preflight_tell(d, err);
-}
-
-int nca_decide_run(struct nca_decide *d, struct nca_error *err)
-{
-	int rc = make_job(d, err);
-
-	rc = rc ? rc : hold_port(d, err);
-	rc = rc ? rc : meet(d, err);
-	if (!rc && d->order->opt.check != NCA_CHECK_OFF)
-		rc = check(d, err);
-	return rc;
 }
