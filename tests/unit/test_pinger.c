@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Connecting, on HCAs that fail as a test says. */
 #include <errno.h>
+#include <poll.h>
+#include <sys/eventfd.h>
 
 #include "ping_case.h"
 
@@ -135,6 +137,8 @@ static void test_bad_end(void **state)
 static void test_thread_hangs(void **state)
 {
 	static struct nca_pinger *kept;
+	struct pollfd over;
+	eventfd_t n;
 
 	(void)state;
 	fake.qps[0].hangs = true;
@@ -145,9 +149,12 @@ static void test_thread_hangs(void **state)
 	nca_pinger_close(t.pinger);
 	assert_int_not_equal(fake.alive, 0);
 	kept = t.pinger;
+	/* The last that the thread does */
+	over = (struct pollfd){kept->event, POLLIN, 0};
 	fake_release();
-	while (!atomic_load(&kept->partners.v[0].done))
-		usleep(1000);
+	assert_int_equal(poll(&over, 1, -1), 1);
+	assert_int_equal(eventfd_read(kept->event, &n), 0);
+	assert_true(atomic_load(&kept->partners.v[0].done));
 	kept->hung = false;
 }
 
