@@ -173,8 +173,10 @@ static bool read_ping(const struct reader *r, size_t node, size_t peer, size_t r
 	const struct nca_linked_one *l = linked(r, node, mine), *other = linked(r, peer, its);
 	const struct nca_pinged_one *one = l ? r->places[node].pinged[mine] : NULL;
 
-	/* What has no partner that could answer is no news. */
-	if (!l || (!error_of(l) && (!t->pinged[node] || (other && error_of(other)))))
+	/* What has no partner that could answer is no news, and EAGAIN is the agent's own: it had
+	 * no time left to connect. */
+	if (!l || error_of(l) == EAGAIN ||
+	    (!error_of(l) && (!t->pinged[node] || (other && error_of(other)))))
 		return false;
 	*ret = (struct nca_ping){
 		.rtr_errno = error_of(l),

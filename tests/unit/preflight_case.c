@@ -115,6 +115,8 @@ static int link_error(const struct sim *s, size_t node, size_t peer, size_t rail
 		return ENETUNREACH;
 	if (has(s, "memory", node, rail))
 		return ENOMEM;
+	if (has(s, "busy", node, rail))
+		return EAGAIN;
 	return has(s, "silent", node, rail) || has(s, "silent", peer, rail) ? ETIMEDOUT : -1;
 }
 
