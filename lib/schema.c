@@ -357,13 +357,11 @@ __attribute__((constructor)) static void watch_memory(void)
 	json_set_alloc_funcs(allocate, free);
 }
 
-int nca_schema_parse(const struct nca_shape *shape, const char *text, size_t len, const char *file,
-		     struct nca_pool *pool, void **ret, struct nca_error *err)
+int nca_schema_load(const char *text, size_t len, const char *file, json_t **ret,
+		    struct nca_error *err)
 {
 	json_error_t where;
 	json_t *json;
-	void *object;
-	int rc;
 
 	out_of_memory = false;
 	json = json_loadb(text, len, JSON_REJECT_DUPLICATES, &where);
@@ -374,6 +372,19 @@ int nca_schema_parse(const struct nca_shape *shape, const char *text, size_t len
 	if (!json)
 		return nca_fail(err, -EINVAL, "%s: line %d, column %d: %s", file, where.line,
 				where.column, where.text);
+	*ret = json;
+	return 0;
+}
+
+int nca_schema_parse(const struct nca_shape *shape, const char *text, size_t len, const char *file,
+		     struct nca_pool *pool, void **ret, struct nca_error *err)
+{
+	json_t *json;
+	void *object;
+	int rc = nca_schema_load(text, len, file, &json, err);
+
+	if (rc)
+		return rc;
 	object = nca_pool_alloc(pool, shape->size);
 	rc = object ? nca_schema_decode(shape, json, "", pool, object, err) : no_memory(err);
 	json_decref(json);

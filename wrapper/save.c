@@ -31,11 +31,16 @@ static int read_part(const char *path, const json_t *json, const char *key,
 		     const struct nca_shape *shape, struct nca_pool *pool, void **ret,
 		     struct nca_error *err)
 {
-	nca_autofree char *text = json_dumps(json_object_get(json, key), 0);
+	json_t *part = json_object_get(json, key);
+	int rc;
 
-	if (!text)
+	if (!part)
 		return nca_fail(err, -EINVAL, "%s holds no %s", path, key);
-	return nca_schema_parse(shape, text, strlen(text), path, pool, ret, err);
+	*ret = nca_pool_alloc(pool, shape->size);
+	if (!*ret)
+		return nca_fail(err, -ENOMEM, "out of memory");
+	rc = nca_schema_decode(shape, part, key, pool, *ret, err);
+	return rc ? nca_fail_in(err, rc, "%s", path) : 0;
 }
 
 int nca_save_read(const char *path, struct nca_pool *pool, struct nca_job **job,
@@ -50,7 +55,9 @@ int nca_save_read(const char *path, struct nca_pool *pool, struct nca_job **job,
 	rc = rc ? rc : nca_schema_parse(&nca_job_shape, text, len, path, pool, &parts[0], err);
 	if (rc)
 		return rc;
-	json = json_loadb(text, len, 0, NULL);
+	rc = nca_schema_load(text, len, path, &json, err);
+	if (rc)
+		return rc;
 	rc = read_part(path, json, "plan", &nca_plan_shape, pool, &parts[1], err);
 	if (!rc && json_object_get(json, "preflight"))
 		rc = read_part(path, json, "preflight", &nca_preflight_shape, pool, &parts[2], err);

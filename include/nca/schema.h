@@ -82,6 +82,11 @@ void *nca_schema_new(struct nca_pool *pool, const struct nca_shape *shape);
 /* Makes every field of an object, new or reused, unknown. */
 void nca_schema_init(const struct nca_shape *shape, void *object);
 
+/* A document's text as JSON, new reference. -EINVAL: it is none; the text says file, line and
+ * column. -ENOMEM. *ret is written only on success. */
+int nca_schema_load(const char *text, size_t len, const char *file, struct json_t **ret,
+		    struct nca_error *err);
+
 /*
  * Reads one document. Strings and lists are copied to the pool. -EINVAL: not JSON (the text says
  * file, line and column), a value of the wrong type or a missing key (the text says the JSON path),
