@@ -87,16 +87,18 @@ static bool is_unknown(const struct nca_network *net, enum nca_rule rule)
 
 /*
  * TCP carries the data, two networks would do, and how fast they are is not known: a guess. A
- * device whose MTU is not known either was not looked at, so nothing is missing.
+ * device whose MTU is not known either was not looked at, so nothing is missing. A step that is not
+ * started needs no guess.
  */
 static void doubt(struct nca_step *step, const struct nca_network *won,
 		  const struct nca_network *second, enum nca_rule rule)
 {
 	const char *a = won->seed->state->link->name, *b = second->seed->state->link->name;
 
-	if (!streq(step->plan->net, "Socket") || second->seed->state == won->seed->state ||
-	    !is_unknown(won, NCA_RULE_SPEED) || is_unknown(won, NCA_RULE_MTU) ||
-	    rule == NCA_RULE_MTU || !is_behind_speed(step, rule) || is_shared(step, won, second))
+	if (!streq(step->plan->net, "Socket") || streq(step->plan->verdict, "refuse") ||
+	    second->seed->state == won->seed->state || !is_unknown(won, NCA_RULE_SPEED) ||
+	    is_unknown(won, NCA_RULE_MTU) || rule == NCA_RULE_MTU || !is_behind_speed(step, rule) ||
+	    is_shared(step, won, second))
 		return;
 	nca_step_unsure(
 		step, "speed-unknown", NULL,

@@ -57,6 +57,13 @@ static const struct verdict verdicts[] = {
 			       LINK("eth0", "10.0.0.2", ", 'mtu': 1500") ETH1("2", ", 'mtu': 1500"),
 			       "", "", "")),
 	 "", "choose", "unsure", "speed-unknown", NULL, "eth0 and eth1 both join all nodes"},
+	{"two networks, of a step that is not started",
+	 JOB(2, NODE("a", LINK("eth0", "10.0.0.1", ", 'mtu': 1500") ETH1("1", ", 'mtu': 1500"), "",
+		     BOTH, "") "," NODE("b",
+					LINK("eth0", "10.0.0.2", ", 'mtu': 1500")
+						ETH1("2", ", 'mtu': 1500"),
+					"", "", "")),
+	 "fallback=fail", "refuse", "sure", "no-rdma", "b", "b has no HCA"},
 	{"no PCIe switch in common with a GPU, and no multiple of the GPUs",
 	 JOB(2, NODE("a", LINK("eth0", "10.0.0.1", ""), "", BOTH "," IB("m2", "ACTIVE", "200"),
 		     ", 'gpus': [{'index': 0}, {'index': 1}]")),
