@@ -47,7 +47,8 @@ static const struct row rows[] = {
 	 HEAD "'verdict': 'degraded', 'ports': ["			 //
 	 PORT("a", "x", 2, 0, "ok") ", " PORT("a", "y", 1, 1, "ok") ", " //
 	 PORT("b", "x", 2, 0, "ok") ", " PORT("b", "x", 2, 0, "failed") "]}",
-	 "degraded: 1 of 4 HCA ports not ok, on 1 of 2 nodes", "node  x:2  y\na     ok   ok\nb     ok   -\n"},
+	 "degraded: 1 of 4 HCA ports not ok, on 1 of 2 nodes",
+	 "node  x:2  y\na     ok   ok\nb     ok   -\n"},
 	{"a state that this release does not know",
 	 HEAD "'verdict': 'new', 'ports': [" PORT("a", "x", 1, 0, "flapping") "]}",
 	 "new: 1 of 1 HCA ports not ok, on 1 of 1 node", "node  x\na     flapping\n"},
