@@ -13,18 +13,28 @@
 /* Of a value that is shown. */
 #define VALUE_MAX 80
 
-/* The value of a variable in the pool, NULL where there is none. What has no end is no variable. */
-static const char *lookup(const char *env, size_t len, const char *name)
+bool nca_environment_is_whole(const char *env, size_t len)
 {
-	size_t n = strlen(name), at, size;
+	const char *equals;
+	size_t at, size;
 
 	for (at = 0; at < len; at += size + 1) {
 		size = strnlen(env + at, len - at);
-		if (size == len - at)
-			break;
-		if (size > n && env[at + n] == '=' && strncmp(env + at, name, n) == 0)
-			return env + at + n + 1;
+		equals = memchr(env + at, '=', size);
+		if (size == len - at || !equals || equals == env + at)
+			return false;
 	}
+	return len;
+}
+
+/* The value of a variable of a whole environment, NULL where there is none. */
+static const char *lookup(const char *env, size_t len, const char *name)
+{
+	size_t n = strlen(name), at;
+
+	for (at = 0; at < len; at += strlen(env + at) + 1)
+		if (strncmp(env + at, name, n) == 0 && env[at + n] == '=')
+			return env + at + n + 1;
 	return NULL;
 }
 
@@ -84,12 +94,14 @@ static int compare_exported(nca_overrides *list, struct nca_pool *pool, const ch
 int nca_overrides_find(const char *records, size_t size, const char *const *exported,
 		       const char *env, size_t len, struct nca_pool *pool, nca_overrides *ret)
 {
-	const char *marked = lookup(env, len, NCA_MARKER_VARIABLE), *record, *given;
+	const char *marked = NULL, *record, *given;
 	char name[NCA_TASK_NAME_MAX];
 	size_t pos = 0;
 	int rc = 0;
 
 	*ret = (nca_overrides){NULL, 0};
+	if (nca_environment_is_whole(env, len))
+		marked = lookup(env, len, NCA_MARKER_VARIABLE);
 	while (!rc && marked && (record = nca_record_next(records, size, &pos))) {
 		bool copied = record[0] == NCA_TASK_COPY;
 

@@ -12,8 +12,9 @@
 
 #include "receipt.h"
 
-/* execve() closes descriptors a moment before the new environment can be read, and there is no
- * event for that (fs/exec.c, begin_new_exec(); fs/proc/base.c, environ_read()). */
+/* execve() closes descriptors a moment before the new environment can be read, and a shell may be
+ * at work on it then. There is no event for either's end (fs/exec.c, begin_new_exec();
+ * fs/proc/base.c, environ_read()). */
 #define READ_TRIES 1000
 
 /* Where the records end; -1: no task sets anything. */
@@ -102,7 +103,7 @@ static char *read_environment(pid_t pid, size_t *len)
 	snprintf(path, sizeof(path), "/proc/%d/environ", pid);
 	for (i = 0; i < READ_TRIES; i++) {
 		rc = nca_file_read(path, &text, len, NULL);
-		if (rc || *len)
+		if (rc || nca_environment_is_whole(text, *len))
 			return rc ? NULL : text;
 		free(text);
 		poll(NULL, 0, 1);

@@ -15,10 +15,19 @@ struct nca_override {
 typedef NCA_LIST(struct nca_override) nca_overrides;
 
 /*
+ * Is this, as read from /proc/PID/environ, what execve() laid there: one "NAME=VALUE" or more, each
+ * ended by a NUL byte? Those bytes are the process's own. A bash that starts puts a NUL byte in the
+ * place of each "=" in turn (its variables.c, initialize_shell_variables()), setproctitle() writes
+ * over them, and before execve() is done there are none.
+ */
+bool nca_environment_is_whole(const char *env, size_t len);
+
+/*
  * Compares what a task was told to set (records as nca/launch.h) with the environment of its
- * program, as /proc/PID/environ has it: strings that end with a NUL byte. Only the names count that
- * the program's NCA_MARKER_VARIABLE lists, since the task has set no others; without it nothing is
- * known of this process and the list stays empty. Of the variables that the step began with
+ * program, as /proc/PID/environ has it. Only the names count that the program's
+ * NCA_MARKER_VARIABLE lists, since the task has set no others; without it, or where the environment
+ * is not whole, nothing is known of this process and the list stays empty. Of the variables that
+ * the step began with
  * ("NAME=VALUE", ended by NULL) those count that a task may be given and was not. The list and its
  * strings are the pool's. -ENOMEM.
  */

@@ -2,7 +2,9 @@
 #include "table.h"
 
 #include <stdio.h>
+#include <sys/wait.h>
 
+#include <nca/file.h>
 #include <nca/override.h>
 
 #define MARK(names) "NCCL_AUTOCONF_VARS=" names "\0"
@@ -48,8 +50,9 @@ static const struct row rows[] = {
 	 .want = ""},
 	{"other records", R("-A=1\0?A=1\0A=1\0"), E("A=x\0" MARK("A")), .want = ""},
 	{"a record without a value", R("=A\0=B=1\0"), E("A=x\0B=x\0" MARK("A,B")), .want = "B=x!1"},
-	{"an environment that is cut", R("=A=1\0=B=2\0"), E(MARK("A,B") "A=x\0B=9"),
-	 .want = "A=x!1 -B!2"},
+	{"an environment that is cut", R("=A=1\0=B=2\0"), E(MARK("A,B") "A=x\0B=9"), .want = ""},
+	{"a shell is at work on it", R("=A=1\0=B=2\0"), E("A=x\0B\0002\0" MARK("A,B")), .want = ""},
+	{"it is written over", R("=A=1\0"), E("\0\0\0A=x\0" MARK("A")), .want = ""},
 	{"what the step began with, too",
 	 R("^B=2\0"),
 	 E("NCCL_DEBUG=WARN\0B=2\0" MARK("B")),
@@ -172,6 +175,47 @@ static void check_text(void **state)
 	assert_string_equal(nca_overrides_text(&list, "node1", r->contained, pool), r->want);
 }
 
+#define SHELL_VARIABLES 150
+#define SHELL_STARTS 100
+
+/* Reads the environment of a shell until it has ended, and counts what is not as it was given. */
+static void watch_shell(char **env, const char *want, size_t want_size, int *wrong)
+{
+	char *argv[] = {(char *)"bash", (char *)"-c", (char *)":", NULL}, path[64];
+	pid_t pid = fork();
+
+	if (!pid) {
+		execve("/bin/bash", argv, env);
+		_exit(1);
+	}
+	snprintf(path, sizeof(path), "/proc/%d/environ", pid);
+	while (waitpid(pid, NULL, WNOHANG) == 0) {
+		nca_autofree char *text = NULL;
+		size_t len = 0;
+
+		if (nca_file_read(path, &text, &len, NULL) == 0 &&
+		    nca_environment_is_whole(text, len) && nca_has_prefix(text, "SHELL_"))
+			*wrong += len != want_size || memcmp(text, want, len) != 0;
+	}
+}
+
+/* bash takes its variables apart where execve() has laid them. */
+static void check_shell(void **state)
+{
+	char *env[SHELL_VARIABLES + 1] = {NULL}, want[SHELL_VARIABLES * 32];
+	size_t size = 0;
+	int i, wrong = 0;
+
+	(void)state;
+	for (i = 0; i < SHELL_VARIABLES; i++) {
+		env[i] = want + size;
+		size += (size_t)sprintf(env[i], "SHELL_%d=%d", i, i) + 1;
+	}
+	for (i = 0; i < SHELL_STARTS; i++)
+		watch_shell(env, want, size, &wrong);
+	assert_int_equal(wrong, 0);
+}
+
 int main(void)
 {
 	struct CMUnitTest tests[TABLE_MAX];
@@ -179,5 +223,6 @@ int main(void)
 
 	TABLE_ADD(tests, n, rows, check_find);
 	TABLE_ADD(tests, n, text_rows, check_text);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(check_shell);
 	return _cmocka_run_group_tests("override", tests, n, NULL, NULL);
 }
