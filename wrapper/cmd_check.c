@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nccl-autoconf check: are the HCAs between the nodes of a job or a step fit for use? */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <sys/mman.h>
 
@@ -9,7 +8,7 @@
 #include <nca/grid.h>
 
 #include "batch.h"
-#include "commands.h"
+#include "arguments.h"
 #include "explain.h"
 #include "inherited.h"
 
@@ -35,42 +34,6 @@ struct request {
 	bool json;
 	const char *svg, *list;
 };
-
-/* -1: go on; else the exit status. */
-static int read_arguments(int argc, char **argv, struct request *req)
-{
-	static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-						{"svg", required_argument, NULL, 'v'},
-						{"nccl-autoconf", required_argument, NULL, 'n'},
-						{"help", no_argument, NULL, 'h'},
-						{0}};
-	int c;
-
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (c) {
-		case 'j':
-			req->json = true;
-			break;
-		case 'v':
-			req->svg = optarg;
-			break;
-		case 'n':
-			req->list = optarg;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return 0;
-		default:
-			nca_say("check: bad option %s", argv[optind - 1]);
-			return USAGE;
-		}
-	}
-	if (optind == argc)
-		return -1;
-	nca_say("check: takes no argument: %s", argv[optind]);
-	return USAGE;
-}
 
 /* A step's words are read where it is started: a bad one would be said there, in our name. */
 static int check_words(const char *list)
@@ -251,12 +214,15 @@ int cmd_check(int argc, char **argv)
 	struct nca_error err = {"out of memory"};
 	struct nca_batch b = {.pool = pool};
 	struct request req = {0};
+	const struct nca_argument arguments[] = {{"json", &req.json, NULL},
+						 {"svg", NULL, &req.svg},
+						 {"nccl-autoconf", NULL, &req.list}};
 	int rc;
 
 	/* One speaks for all, of bad usage too. */
 	if (is_other_task())
 		return 0;
-	rc = read_arguments(argc, argv, &req);
+	rc = nca_arguments_read(argc, argv, help, arguments, ARRAY_SIZE(arguments), NULL);
 	if (rc >= 0)
 		return rc;
 	if (check_words(req.list))

@@ -2,7 +2,6 @@
 /* nccl-autoconf env: what was agreed, for launchers that a batch script starts itself and for
  * containers that a task starts. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 
 #include <jansson.h>
@@ -12,7 +11,7 @@
 #include <nca/variable.h>
 
 #include "batch.h"
-#include "commands.h"
+#include "arguments.h"
 
 static const char help[] =
 	"usage: nccl-autoconf env [--format=shell|docker|json] [--nccl-autoconf=LIST]\n\n"
@@ -53,36 +52,6 @@ static int read_format(const char *word, enum format *ret)
 		}
 	nca_say("env: --format=%s: takes shell, docker or json", word);
 	return -EINVAL;
-}
-
-/* -1: go on; else the exit status. */
-static int read_arguments(int argc, char **argv, struct request *req)
-{
-	static const struct option options[] = {{"format", required_argument, NULL, 'f'},
-						{"nccl-autoconf", required_argument, NULL, 'n'},
-						{"help", no_argument, NULL, 'h'},
-						{0}};
-	int c;
-
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		if (c == 'h') {
-			fputs(help, stdout);
-			return 0;
-		}
-		if (c == 'n')
-			req->list = optarg;
-		else if (c != 'f') {
-			nca_say("env: bad option %s", argv[optind - 1]);
-			return 2;
-		} else if (read_format(optarg, &req->format)) {
-			return 2;
-		}
-	}
-	if (optind == argc)
-		return -1;
-	nca_say("env: takes no argument: %s", argv[optind]);
-	return 2;
 }
 
 /*
@@ -197,11 +166,16 @@ int cmd_env(int argc, char **argv)
 	nca_autopool struct nca_pool *pool = nca_pool_new();
 	struct nca_error err = {"out of memory"};
 	struct request req = {SHELL, NULL};
-	int rc = read_arguments(argc, argv, &req);
+	const char *format = "shell";
+	const struct nca_argument arguments[] = {{"format", NULL, &format},
+						 {"nccl-autoconf", NULL, &req.list}};
+	int rc = nca_arguments_read(argc, argv, help, arguments, ARRAY_SIZE(arguments), NULL);
 	variables vars = {NULL, 0};
 
 	if (rc >= 0)
 		return rc;
+	if (read_format(format, &req.format))
+		return 2;
 	if (!pool)
 		rc = -ENOMEM;
 	else if (getenv(NCA_MARKER_VARIABLE) && !req.list)

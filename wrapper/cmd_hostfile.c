@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nccl-autoconf hostfile: the job's nodes for launchers that want them in a file. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 
 #include <nca/number.h>
 
 #include "batch.h"
-#include "commands.h"
+#include "arguments.h"
 
 static const char help[] =
 	"usage: nccl-autoconf hostfile [--format=deepspeed|openmpi|mpich] [--slots=N]\n\n"
@@ -41,34 +40,6 @@ static int read_slots(const char *word, unsigned int *slots)
 	return -EINVAL;
 }
 
-/* -1: go on; else the exit status. */
-static int read_arguments(int argc, char **argv, struct request *req)
-{
-	static const struct option options[] = {{"format", required_argument, NULL, 'f'},
-						{"slots", required_argument, NULL, 's'},
-						{"help", no_argument, NULL, 'h'},
-						{0}};
-	int c;
-
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		if (c == 'h') {
-			fputs(help, stdout);
-			return 0;
-		}
-		if (c == '?') {
-			nca_say("hostfile: bad option %s", argv[optind - 1]);
-			return 2;
-		}
-		if (c == 'f' ? read_format(optarg, &req->mpich) : read_slots(optarg, &req->slots))
-			return 2;
-	}
-	if (optind == argc)
-		return -1;
-	nca_say("hostfile: takes no argument: %s", argv[optind]);
-	return 2;
-}
-
 static void print(const struct nca_job *job, const struct request *req)
 {
 	const struct nca_node *node;
@@ -85,11 +56,16 @@ int cmd_hostfile(int argc, char **argv)
 	nca_autopool struct nca_pool *pool = nca_pool_new();
 	struct nca_error err = {"out of memory"};
 	struct request req = {false, 0};
-	int rc = read_arguments(argc, argv, &req);
+	const char *format = "deepspeed", *slots = NULL;
+	const struct nca_argument arguments[] = {{"format", NULL, &format},
+						 {"slots", NULL, &slots}};
+	int rc = nca_arguments_read(argc, argv, help, arguments, ARRAY_SIZE(arguments), NULL);
 	struct nca_batch b = {.words = "layout=node", .say = STDERR_FILENO, .pool = pool};
 
 	if (rc >= 0)
 		return rc;
+	if (read_format(format, &req.mpich) || (slots && read_slots(slots, &req.slots)))
+		return 2;
 	rc = pool ? nca_batch_job(&b, &err) : -ENOMEM;
 	rc = rc ? rc : nca_batch_agree(&b, &err);
 	if (!rc)

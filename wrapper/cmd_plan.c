@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nccl-autoconf plan: decide offline. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 
 #include <jansson.h>
@@ -9,7 +8,7 @@
 #include <nca/file.h>
 #include <nca/plan.h>
 
-#include "commands.h"
+#include "arguments.h"
 #include "conf_file.h"
 #include "explain.h"
 
@@ -147,32 +146,20 @@ static int run(char **files, struct request *req)
 
 int cmd_plan(int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{"json", no_argument, NULL, 'j'},	   {"explain", no_argument, NULL, 'e'},
-		{"options", required_argument, NULL, 'o'}, {"conf", required_argument, NULL, 'c'},
-		{"help", no_argument, NULL, 'h'},	   {NULL, 0, NULL, 0},
-	};
 	struct request req = {0};
-	int c;
+	const struct nca_argument arguments[] = {{"json", &req.json, NULL},
+						 {"explain", &req.explain, NULL},
+						 {"options", NULL, &req.list},
+						 {"conf", NULL, &req.conf}};
+	char **files;
+	int rc = nca_arguments_read(argc, argv, help, arguments, ARRAY_SIZE(arguments), &files);
 
-	nca_options_init(&req.opt);
-	while ((c = getopt_long(argc, argv, "", longs, NULL)) >= 0) {
-		if (c == 'h') {
-			fputs(help, stdout);
-			return 0;
-		}
-		if (c == '?')
-			return 2;
-		req.json |= c == 'j';
-		req.explain |= c == 'e';
-		if (c == 'o')
-			req.list = optarg;
-		if (c == 'c')
-			req.conf = optarg;
-	}
-	if (optind == argc) {
+	if (rc >= 0)
+		return rc;
+	if (!*files) {
 		nca_say("plan: name a job/1 file or hwdesc/1 files; plan --help says more");
 		return 2;
 	}
-	return run(argv + optind, &req);
+	nca_options_init(&req.opt);
+	return run(files, &req);
 }

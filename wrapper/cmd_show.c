@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nccl-autoconf show: what a step on nodes like this one would get, and why. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 
 #include <nca/file.h>
 #include <nca/picture.h>
 
-#include "commands.h"
+#include "arguments.h"
 #include "conf_file.h"
 #include "explain.h"
 #include "self.h"
@@ -27,45 +26,6 @@ struct request {
 	const char *sysroot, *conf, *svg;
 	bool json;
 };
-
-/* -1: go on; else the exit status. */
-static int read_arguments(int argc, char **argv, struct request *req)
-{
-	static const struct option options[] = {
-		{"json", no_argument, NULL, 'j'},	{"sysroot", required_argument, NULL, 's'},
-		{"conf", required_argument, NULL, 'c'}, {"svg", required_argument, NULL, 'v'},
-		{"help", no_argument, NULL, 'h'},	{0}};
-	int c;
-
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (c) {
-		case 'j':
-			req->json = true;
-			break;
-		case 's':
-			req->sysroot = optarg;
-			break;
-		case 'c':
-			req->conf = optarg;
-			break;
-		case 'v':
-			req->svg = optarg;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return 0;
-		default:
-			nca_say("show: bad option %s", argv[optind - 1]);
-			return 2;
-		}
-	}
-	if (optind < argc) {
-		nca_say("show: takes no argument: %s", argv[optind]);
-		return 2;
-	}
-	return -1;
-}
 
 /* A job of one snapshot and two nodes stands for nodes like this one. */
 static int plan(struct nca_node *node, const struct nca_conf *conf, struct nca_pool *pool,
@@ -143,7 +103,11 @@ int cmd_show(int argc, char **argv)
 	nca_autopool struct nca_pool *pool = nca_pool_new();
 	struct nca_error err = {.text = "out of memory"};
 	struct request req = {0};
-	int rc = read_arguments(argc, argv, &req);
+	const struct nca_argument arguments[] = {{"json", &req.json, NULL},
+						 {"svg", NULL, &req.svg},
+						 {"conf", NULL, &req.conf},
+						 {"sysroot", NULL, &req.sysroot}};
+	int rc = nca_arguments_read(argc, argv, help, arguments, ARRAY_SIZE(arguments), NULL);
 
 	if (rc >= 0)
 		return rc;

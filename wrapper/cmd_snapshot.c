@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nccl-autoconf snapshot: this node as JSON. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 
-#include "commands.h"
+#include "arguments.h"
 #include "self.h"
 
 static const char help[] =
@@ -20,39 +19,6 @@ struct request {
 	const char *sysroot;
 	bool compact;
 };
-
-/* -1: go on; else the exit status. */
-static int read_arguments(int argc, char **argv, struct request *req)
-{
-	static const struct option options[] = {{"sysroot", required_argument, NULL, 's'},
-						{"compact", no_argument, NULL, 'c'},
-						{"help", no_argument, NULL, 'h'},
-						{0}};
-	int c;
-
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (c) {
-		case 's':
-			req->sysroot = optarg;
-			break;
-		case 'c':
-			req->compact = true;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return 0;
-		default:
-			nca_say("snapshot: bad option %s", argv[optind - 1]);
-			return 2;
-		}
-	}
-	if (optind < argc) {
-		nca_say("snapshot: takes no argument: %s", argv[optind]);
-		return 2;
-	}
-	return -1;
-}
 
 static int print_node(const struct request *req, struct nca_pool *pool, struct nca_error *err)
 {
@@ -75,7 +41,9 @@ int cmd_snapshot(int argc, char **argv)
 	nca_autopool struct nca_pool *pool = nca_pool_new();
 	struct request req = {0};
 	struct nca_error err = {.text = "out of memory"};
-	int rc = read_arguments(argc, argv, &req);
+	const struct nca_argument arguments[] = {{"sysroot", NULL, &req.sysroot},
+						 {"compact", &req.compact, NULL}};
+	int rc = nca_arguments_read(argc, argv, help, arguments, ARRAY_SIZE(arguments), NULL);
 
 	if (rc >= 0)
 		return rc;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nccl-autoconf trainers: the contract of every trainer. */
-#include <getopt.h>
 #include <stdio.h>
 
 #include <jansson.h>
 
 #include <nca/contract.h>
 
-#include "commands.h"
+#include "arguments.h"
 #include "explain.h"
 
 #define INDENT 8
@@ -175,23 +174,13 @@ static int print(char **names, bool json)
 
 int cmd_trainers(int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{"json", no_argument, NULL, 'j'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
 	bool json = false;
-	int c, rc;
+	const struct nca_argument arguments[] = {{"json", &json, NULL}};
+	char **names;
+	int rc = nca_arguments_read(argc, argv, help, arguments, ARRAY_SIZE(arguments), &names);
 
-	while ((c = getopt_long(argc, argv, "", longs, NULL)) >= 0) {
-		if (c == 'h') {
-			fputs(help, stdout);
-			return 0;
-		}
-		if (c == '?')
-			return 2;
-		json = true;
-	}
-	rc = check_names(argv + optind);
-	return rc ? rc : print(argv + optind, json);
+	if (rc >= 0)
+		return rc;
+	rc = check_names(names);
+	return rc ? rc : print(names, json);
 }

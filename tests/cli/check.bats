@@ -135,7 +135,7 @@ failed() {
 
 @test "bad usage: status 2, and no step" {
 	check 2 --jsn
-	[[ $stderr == 'nccl-autoconf: check: bad option --jsn' ]]
+	[[ $stderr == 'nccl-autoconf: check: bad option --jsn, did you mean --json?' ]]
 	check 2 node1
 	[[ $stderr == 'nccl-autoconf: check: takes no argument: node1' ]]
 	check 2 --nccl-autoconf=explian
