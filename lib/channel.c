@@ -90,7 +90,7 @@ int nca_channel_open(struct nca_channel *ch, int fd, enum nca_side side,
 	if (append(&ch->out, magic, sizeof(magic)) ||
 	    append(&ch->out, ch->nonce[side], NCA_NONCE_BYTES)) {
 		nca_channel_close(ch);
-		return nca_fail(err, -ENOMEM, "out of memory");
+		return nca_fail_memory(err);
 	}
 	return 0;
 }
@@ -133,7 +133,7 @@ int nca_channel_send(struct nca_channel *ch, uint32_t type, const char *payload,
 		return nca_fail(err, -EMSGSIZE, "a message of %zu bytes cannot be sent", len);
 	seal(ch, ch->side, ch->sent, &head, payload, mac);
 	if (reserve(&ch->out, sizeof(head) + len + sizeof(mac)))
-		return nca_fail(err, -ENOMEM, "out of memory");
+		return nca_fail_memory(err);
 	append(&ch->out, &head, sizeof(head));
 	append(&ch->out, payload, len);
 	append(&ch->out, mac, sizeof(mac));

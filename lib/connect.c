@@ -102,7 +102,7 @@ int nca_reach_connect(struct nca_reach *r, const struct nca_test *test, int time
 
 	ret->outcomes.v = nca_pool_alloc(pool, n * sizeof(*ret->outcomes.v));
 	if (!a || !p || !ret->outcomes.v)
-		return nca_fail(err, -ENOMEM, "out of memory");
+		return nca_fail_memory(err);
 	for (i = 0; i < n; i++) {
 		a[i].fd = begin(test, &test->targets.v[i]);
 		if (a[i].fd < 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The text of a failure. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -15,6 +16,11 @@ int nca_fail(struct nca_error *err, int rc, const char *fmt, ...)
 	vsnprintf(err->text, sizeof(err->text), fmt, ap);
 	va_end(ap);
 	return rc;
+}
+
+int nca_fail_memory(struct nca_error *err)
+{
+	return nca_fail(err, -ENOMEM, "out of memory");
 }
 
 int nca_fail_in(struct nca_error *err, int rc, const char *fmt, ...)

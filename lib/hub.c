@@ -23,7 +23,7 @@ int nca_hub_open(int listen_fd, int life_fd, const uint8_t key[NCA_SECRET_BYTES]
 	struct nca_hub *hub = calloc(1, sizeof(*hub));
 
 	if (!hub)
-		return nca_fail(err, -ENOMEM, "out of memory");
+		return nca_fail_memory(err);
 	hub->listen_fd = listen_fd;
 	memcpy(hub->key, key, sizeof(hub->key));
 	hub->epoll = epoll_create1(EPOLL_CLOEXEC);

@@ -139,7 +139,7 @@ static int on_frame(struct nca_hub *hub, struct nca_member *m, const struct nca_
 		return nca_fail(err, -EPROTO, "a message of type %u was not asked for", f->type);
 	m->answer = strndup(f->payload, f->len);
 	hub->pending--;
-	return m->answer ? 0 : nca_fail(err, -ENOMEM, "out of memory");
+	return m->answer ? 0 : nca_fail_memory(err);
 }
 
 static bool is_excuse(const struct nca_member *m)

@@ -279,7 +279,7 @@ int nca_pinger_ping(struct nca_pinger *p, struct nca_pool *pool, struct nca_ping
 	*answer = (struct nca_pinged){.partners.v = nca_pool_alloc(pool, 0),
 				      .risen.v = nca_pool_alloc(pool, 0)};
 	if (!fds || !answer->partners.v || !answer->risen.v)
-		return nca_fail(err, -ENOMEM, "out of memory");
+		return nca_fail_memory(err);
 	send_all(p);
 	rc = wait(p, fds, start);
 	if (rc)
@@ -287,5 +287,5 @@ int nca_pinger_ping(struct nca_pinger *p, struct nca_pool *pool, struct nca_ping
 	for (i = 0; !rc && i < p->partners.n; i++)
 		rc = add_one(p, (int)i, pool, answer);
 	rc = rc ? rc : nca_pinger_hints(p, pool, answer);
-	return rc ? nca_fail(err, rc, "out of memory") : 0;
+	return rc ? nca_fail_memory(err) : 0;
 }

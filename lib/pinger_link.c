@@ -179,12 +179,12 @@ static int add_partner(struct nca_pinger *p, const struct nca_partner *asked, st
 	port->used[asked->set] = true;
 	t = NCA_APPEND(p->pool, p->partners);
 	if (!t)
-		return nca_fail(err, -ENOMEM, "out of memory");
+		return nca_fail_memory(err);
 	t->pinger = p;
 	t->port = port;
 	t->qps = &port->qps[asked->set * p->qps];
 	if (check_end(p, asked->end, t))
-		return nca_fail(err, -ENOMEM, "out of memory");
+		return nca_fail_memory(err);
 	if (!t->error)
 		t->error = post_receives(t);
 	return 0;
@@ -283,5 +283,5 @@ int nca_pinger_link(struct nca_pinger *p, const struct nca_link_up *link, struct
 	NCA_FOREACH(t, p->partners)
 		rc = rc ? rc : add_one(t, pool, answer);
 	rc = rc ? rc : nca_pinger_neighbours(p, pool, answer);
-	return rc ? nca_fail(err, rc, "out of memory") : 0;
+	return rc ? nca_fail_memory(err) : 0;
 }

@@ -239,7 +239,7 @@ int nca_pinger_open(const struct nca_open *open, int root_fd, struct nca_pool *p
 	p = own ? nca_pool_alloc(own, sizeof(*p)) : NULL;
 	if (!p) {
 		nca_pool_free(own);
-		return nca_fail(err, -ENOMEM, "out of memory");
+		return nca_fail_memory(err);
 	}
 	p->pool = own;
 	p->sets = open->sets;

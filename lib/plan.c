@@ -59,7 +59,7 @@ static int check_job(const struct nca_job *job, struct nca_pool *pool, struct nc
 	size_t i;
 
 	if (!names)
-		return nca_fail(err, -ENOMEM, "out of memory");
+		return nca_fail_memory(err);
 	if (!job->nodes.n)
 		return nca_fail(err, -EINVAL, "the job has no nodes");
 	for (i = 0; i < job->nodes.n; i++)
@@ -241,12 +241,12 @@ int nca_plan_make(const struct nca_job *job, const struct nca_options *opt, cons
 		rc = alone ? decide_alone(&step) : decide(&step);
 	rc = rc ? rc : fill(&step, !alone && opt->inject != NCA_INJECT_RDZV);
 	if (rc || step.no_memory)
-		return nca_fail(err, -ENOMEM, "out of memory");
+		return nca_fail_memory(err);
 	rc = nca_rendezvous_plan(job, opt, step.plan, pool, err);
 	if (rc)
 		return rc;
 	if (nca_broadcast_wanted(opt) && nca_broadcast_apply(job, opt, step.plan, pool))
-		return nca_fail(err, -ENOMEM, "out of memory");
+		return nca_fail_memory(err);
 	*ret = step.plan;
 	return 0;
 }

@@ -118,7 +118,7 @@ int nca_probe(const struct nca_source *src, struct nca_pool *pool, struct nca_no
 	      struct nca_error *err)
 {
 	const struct nca_probe p = {src, pool, nca_schema_new(pool, &nca_node_shape)};
-	int rc = p.node ? set_name(&p, err) : nca_fail(err, -ENOMEM, "out of memory");
+	int rc = p.node ? set_name(&p, err) : nca_fail_memory(err);
 	size_t i;
 
 	if (rc)
@@ -127,7 +127,7 @@ int nca_probe(const struct nca_source *src, struct nca_pool *pool, struct nca_no
 		if (src->part)
 			__atomic_store_n(src->part, parts[i].name, __ATOMIC_RELEASE);
 		if (parts[i].run(&p))
-			return nca_fail(err, -ENOMEM, "out of memory");
+			return nca_fail_memory(err);
 	}
 	*ret = p.node;
 	return 0;

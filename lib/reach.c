@@ -101,7 +101,7 @@ int nca_reach_hold(struct nca_reach *r, const struct nca_hold *hold, struct nca_
 					: port;
 		taken = NCA_APPEND(pool, node->ports_in_use);
 		if (!taken)
-			return nca_fail(err, -ENOMEM, "out of memory");
+			return nca_fail_memory(err);
 		*taken = port;
 	}
 	return nca_fail(err, -EADDRINUSE, "no three free ports in a row after %d tries", TRIES);

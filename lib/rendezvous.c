@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where the workers meet: address, port, and whose variables say so. */
-#include <errno.h>
 
 #include <nca/variable.h>
 
@@ -96,7 +95,7 @@ int nca_rendezvous_plan(const struct nca_job *job, const struct nca_options *opt
 	int rc;
 
 	if (!r)
-		return nca_fail(err, -ENOMEM, "out of memory");
+		return nca_fail_memory(err);
 	plan->rendezvous = r;
 	r->master_addr = set ? (char *)set : plan->nodes.v[0].socket_addr;
 	if (!r->master_addr && job->nnodes == 1)
@@ -106,5 +105,5 @@ int nca_rendezvous_plan(const struct nca_job *job, const struct nca_options *opt
 		rc = add_layout(&m);
 	if (!rc && job->nnodes > 1)
 		rc = nca_master_check(&m);
-	return rc ? nca_fail(err, rc, "out of memory") : 0;
+	return rc ? nca_fail_memory(err) : 0;
 }

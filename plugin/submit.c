@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* In srun: is the step one of ours? Then start the hub. */
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 
@@ -163,8 +162,7 @@ static int start_hub(const struct nca_options *opt, const struct step *s, struct
 	nca_plugin.life_fd = nca_start_hub(&start, value, err);
 	if (nca_plugin.life_fd < 0)
 		return nca_plugin.life_fd;
-	return setenv(NCA_LAUNCH_VARIABLE, value, 1) < 0 ? nca_fail(err, -ENOMEM, "out of memory")
-							 : 0;
+	return setenv(NCA_LAUNCH_VARIABLE, value, 1) < 0 ? nca_fail_memory(err) : 0;
 }
 
 void nca_submit_start(spank_t sp)

@@ -115,7 +115,7 @@ int nca_agent_answer(struct nca_agent *a, uint32_t type, const struct nca_shape 
 	int rc;
 
 	if (!text)
-		return nca_fail(err, -ENOMEM, "out of memory");
+		return nca_fail_memory(err);
 	rc = nca_channel_send(&a->ch, type, text, strlen(text), err);
 	if (!rc && flush(a))
 		rc = nca_fail(err, -ECONNRESET, "srun has ended");

@@ -67,7 +67,7 @@ int nca_agent_input_read(const struct nca_mailbox *box, struct nca_agent_input *
 
 	in.env = calloc(count(box) + 1, sizeof(*in.env));
 	if (!in.env)
-		return nca_fail(err, -ENOMEM, "out of memory");
+		return nca_fail_memory(err);
 	while (!rc && (record = nca_record_next(box->in, sizeof(box->in), &pos)))
 		rc = read_record(&in, record, &nenv);
 	if (rc || !in.port || in.nodeid < 0 || in.tasks < 0 || in.first_task < 0) {

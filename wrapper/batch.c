@@ -66,7 +66,7 @@ static int ask(const struct nca_batch *b, const char *file, struct nca_error *er
 		NULL};
 
 	if (n < 0 || !argv[2])
-		return nca_fail(err, -ENOMEM, "out of memory");
+		return nca_fail_memory(err);
 	self[n] = '\0';
 	nca_inherited_forget();
 	return run(argv, b->say, err);

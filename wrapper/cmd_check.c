@@ -112,10 +112,10 @@ static int test(const struct request *req, struct nca_batch *b, struct nca_error
 	b->words = nca_pool_printf(b->pool, "check,layout=node%s%s", req->list ? "," : "",
 				   req->list ? req->list : "");
 	if (!b->words)
-		return nca_fail(err, -ENOMEM, "out of memory");
+		return nca_fail_memory(err);
 	rc = nca_batch_agree(b, err);
 	if (b->plan)
-		return b->preflight || !add_reason(b) ? 0 : nca_fail(err, -ENOMEM, "out of memory");
+		return b->preflight || !add_reason(b) ? 0 : nca_fail_memory(err);
 	if (said >= 0)
 		repeat(said);
 	return rc;
@@ -181,17 +181,16 @@ static int report(const struct request *req, const struct nca_batch *b, struct n
 	struct nca_grid grid;
 
 	if (nca_grid_make(b->preflight, b->pool, &grid))
-		return nca_fail(err, -ENOMEM, "out of memory");
+		return nca_fail_memory(err);
 	text = req->json ? nca_schema_print(&nca_preflight_shape, b->preflight, 0, 1) : NULL;
 	if (req->json ? !text || puts(text) < 0 : print(b, &grid))
-		return nca_fail(err, -ENOMEM, "out of memory");
+		return nca_fail_memory(err);
 	if (fflush(stdout))
 		return nca_fail(err, -errno, "standard output: %s", strerror(errno));
 	if (!req->svg)
 		return 0;
 	picture = nca_grid_picture(b->preflight, &grid, b->pool);
-	return picture ? nca_file_write(req->svg, picture, err)
-		       : nca_fail(err, -ENOMEM, "out of memory");
+	return picture ? nca_file_write(req->svg, picture, err) : nca_fail_memory(err);
 }
 
 static int status(const struct nca_preflight *result)

@@ -132,7 +132,7 @@ static int add_own(struct nca_pool *pool, variables *vars, struct nca_error *err
 		if (key && (!nca_variable_may_set(key) || nca_pairs_get(*vars, key)))
 			continue;
 		if (add(vars, pool, key, *e + len + ((*e)[len] == '=')))
-			return nca_fail(err, -ENOMEM, "out of memory");
+			return nca_fail_memory(err);
 	}
 	return 0;
 }
@@ -148,14 +148,14 @@ static int agree(const struct request *req, struct nca_pool *pool, variables *va
 	b.words = nca_pool_printf(pool, "broadcast=job,layout=node%s%s", req->list ? "," : "",
 				  req->list ? req->list : "");
 	if (!b.words)
-		return nca_fail(err, -ENOMEM, "out of memory");
+		return nca_fail_memory(err);
 	rc = nca_batch_job(&b, err);
 	rc = rc ? rc : nca_batch_agree(&b, err);
 	if (rc)
 		return rc;
 	NCA_FOREACH(p, b.plan->nodes.v->env)
 		if (is_wanted(req, p->key) && add(vars, pool, p->key, p->value))
-			return nca_fail(err, -ENOMEM, "out of memory");
+			return nca_fail_memory(err);
 	/* A shell has it; a container or a file is to have what the user set, and what an earlier
 	 * call did. */
 	return req->format == SHELL ? 0 : add_own(pool, vars, err);

@@ -121,7 +121,7 @@ static int distribute(struct session *s, bool stop, struct nca_error *err)
 			rc = -ENOMEM;
 	}
 	if (!parts || rc)
-		return nca_fail(err, -ENOMEM, "out of memory");
+		return nca_fail_memory(err);
 	return nca_hub_ask(s->d.hub, NCA_MSG_PART, parts, NCA_MSG_ACK, ACK_MS, err);
 }
 
@@ -224,7 +224,7 @@ static int read_scopes(struct session *s, struct nca_error *err)
 	char **names = nca_pool_alloc(s->d.pool, n * sizeof(*names));
 
 	if (!names)
-		return nca_fail(err, -ENOMEM, "out of memory");
+		return nca_fail_memory(err);
 	for (i = 0; i < n; i++)
 		names[i] = nca_hub_report(s->d.hub, i)->node->name;
 	return nca_order_scope(&s->order, names, n, err);

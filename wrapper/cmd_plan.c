@@ -63,7 +63,7 @@ static int read_one(const char *path, struct nca_pool *pool, struct nca_job **jo
 		return rc;
 	node = NCA_APPEND(pool, (*job)->nodes);
 	if (!node)
-		return nca_fail(err, -ENOMEM, "out of memory");
+		return nca_fail_memory(err);
 	*node = *(struct nca_node *)object;
 	(*job)->nnodes = (int)(*job)->nodes.n;
 	return 0;

@@ -132,7 +132,7 @@ static int join(const char *launch)
 	int rc = nca_start_read(launch, host ? host : "", hub, sizeof(hub), &seconds);
 
 	if (!rc && !env)
-		rc = nca_fail(&err, -ENOMEM, "out of memory");
+		rc = nca_fail_memory(&err);
 	rc = rc ? rc : nca_agent_input_task(hub, env, &in, &err);
 	if (!rc) {
 		snprintf(name, sizeof(name), "%s.%s.%d", getenv("SLURM_JOB_ID"),

@@ -35,7 +35,7 @@ static int plan(struct nca_node *node, const struct nca_conf *conf, struct nca_p
 
 	*job = nca_schema_new(pool, &nca_job_shape);
 	if (!*job || nca_conf_site(conf, pool, node))
-		return nca_fail(err, -ENOMEM, "out of memory");
+		return nca_fail_memory(err);
 	(*job)->nnodes = 2;
 	(*job)->nodes.v = node;
 	(*job)->nodes.n = 1;
@@ -65,7 +65,7 @@ static int draw(const char *path, const struct nca_job *job, const struct nca_pl
 {
 	const char *text = nca_picture_node(job, p, 0, line, pool);
 
-	return text ? nca_file_write(path, text, err) : nca_fail(err, -ENOMEM, "out of memory");
+	return text ? nca_file_write(path, text, err) : nca_fail_memory(err);
 }
 
 static int show(const struct request *req, struct nca_pool *pool, struct nca_error *err)
@@ -85,7 +85,7 @@ static int show(const struct request *req, struct nca_pool *pool, struct nca_err
 	line = headline(p, job, pool);
 	text = req->json ? nca_schema_print(&nca_plan_shape, p, 0, 1) : NULL;
 	if (!line || (req->json && !text))
-		return nca_fail(err, -ENOMEM, "out of memory");
+		return nca_fail_memory(err);
 	if (req->json) {
 		puts(text);
 	} else {

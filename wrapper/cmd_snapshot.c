@@ -30,7 +30,7 @@ static int print_node(const struct request *req, struct nca_pool *pool, struct n
 		return rc;
 	text = nca_schema_print(&nca_node_shape, node, 0, req->compact ? 0 : 1);
 	if (!text)
-		return nca_fail(err, -ENOMEM, "out of memory");
+		return nca_fail_memory(err);
 	if (puts(text) < 0 || fflush(stdout))
 		return nca_fail(err, -errno, "standard output: %s", strerror(errno));
 	return 0;

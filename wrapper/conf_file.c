@@ -20,14 +20,14 @@ int nca_conf_read(const char *path, const char *sysroot, struct nca_pool *pool,
 
 	*ret = (struct nca_conf){0};
 	if (!usual)
-		return nca_fail(err, -ENOMEM, "out of memory");
+		return nca_fail_memory(err);
 	rc = nca_file_read(path ? path : usual, &text, &len, err);
 	if (rc && (path || rc != -ENOENT))
 		nca_say("warning conf: %s (ignored)", err->text);
 	if (rc)
 		return 0;
 	if (nca_conf_parse(text, path ? path : usual, pool, ret))
-		return nca_fail(err, -ENOMEM, "out of memory");
+		return nca_fail_memory(err);
 	NCA_FOREACH(bad, ret->bad)
 		nca_say("warning conf: %s", *bad);
 	return 0;

@@ -21,18 +21,13 @@
 #define TEST_MS 5000
 #define HOLD_MS 5000
 
-static int no_memory(struct nca_error *err)
-{
-	return nca_fail(err, -ENOMEM, "out of memory");
-}
-
 static int make_job(struct nca_decide *d, struct nca_error *err)
 {
 	struct nca_job *job = nca_schema_new(d->pool, &nca_job_shape);
 	size_t i;
 
 	if (!job)
-		return no_memory(err);
+		return nca_fail_memory(err);
 	job->id = d->order->step ? d->order->step : nca_hub_report(d->hub, 0)->step;
 	job->nnodes = (int)nca_hub_nodes(d->hub);
 	job->options.v = d->order->words.v;
@@ -41,11 +36,11 @@ static int make_job(struct nca_decide *d, struct nca_error *err)
 		struct nca_node *node = NCA_APPEND(d->pool, job->nodes);
 
 		if (!node)
-			return no_memory(err);
+			return nca_fail_memory(err);
 		*node = *nca_hub_report(d->hub, i)->node;
 		node->launcher = d->order->command;
 		if (nca_conf_site(&d->order->conf, d->pool, node))
-			return no_memory(err);
+			return nca_fail_memory(err);
 	}
 	nca_master_name_resolve(job, d->pool);
 	d->job = job;
@@ -88,11 +83,11 @@ static int hold_port(struct nca_decide *d, struct nca_error *err)
 	int rc;
 
 	if (!payloads || !needs_port(d))
-		return payloads ? 0 : no_memory(err);
+		return payloads ? 0 : nca_fail_memory(err);
 	hold_range(d, &hold);
 	payloads[0] = nca_decide_print(&nca_hold_shape, &hold, d->pool);
 	if (!payloads[0])
-		return no_memory(err);
+		return nca_fail_memory(err);
 	rc = nca_hub_ask(d->hub, NCA_MSG_HOLD, payloads, NCA_MSG_HELD, HOLD_MS, err);
 	if (rc)
 		return rc;
@@ -189,10 +184,10 @@ static int test(struct nca_decide *d, char **why, struct nca_error *err)
 	for (i = 0; payloads && i < d->plan->nodes.n; i++) {
 		payloads[i] = make_test(d, i);
 		if (!payloads[i])
-			return no_memory(err);
+			return nca_fail_memory(err);
 	}
 	if (!payloads)
-		return no_memory(err);
+		return nca_fail_memory(err);
 	rc = nca_hub_ask(d->hub, NCA_MSG_TEST, payloads, NCA_MSG_RESULT, TEST_MS, err);
 	for (i = 0; !rc && !*why && i < d->plan->nodes.n; i++)
 		rc = first_failure(d, i, why, err);
@@ -207,7 +202,7 @@ static int give_up(struct nca_decide *d, const char *why, struct nca_error *err)
 			  "and firewalls "
 			  "between the compute nodes, or --exclude the node",
 			  why))
-		return no_memory(err);
+		return nca_fail_memory(err);
 	return 0;
 }
 
@@ -234,7 +229,7 @@ static int meet(struct nca_decide *d, struct nca_error *err)
 		if (!rc && !why)
 			return 0;
 		if (!rc && ban(d, why))
-			rc = no_memory(err);
+			rc = nca_fail_memory(err);
 	}
 	return rc ? rc : give_up(d, why, err);
 }

@@ -72,7 +72,7 @@ static int probe(const struct nca_agent_input *in, struct nca_agent *a, struct n
 	if (rc)
 		return rc;
 	a->node->tasks_per_node = in->tasks;
-	return nca_digest_prepare(a->node, a->pool) ? nca_fail(err, -ENOMEM, "out of memory") : 0;
+	return nca_digest_prepare(a->node, a->pool) ? nca_fail_memory(err) : 0;
 }
 
 static int say_hello(const struct nca_agent_input *in, struct nca_agent *a, struct nca_error *err)

@@ -9,11 +9,6 @@
 /* Above the three seconds that agents give themselves. */
 #define ASK_MS 5000
 
-static int no_memory(struct nca_error *err)
-{
-	return nca_fail(err, -ENOMEM, "out of memory");
-}
-
 static char *print_open(const struct nca_trial *t, size_t i, struct nca_pool *pool)
 {
 	struct nca_open open;
@@ -89,10 +84,10 @@ static int ask(struct nca_decide *d, const struct question *q, struct nca_trial 
 	for (i = 0; payloads && i < t->nodes; i++) {
 		payloads[i] = q->print(t, i, d->pool);
 		if (!payloads[i])
-			return no_memory(err);
+			return nca_fail_memory(err);
 	}
 	if (!payloads)
-		return no_memory(err);
+		return nca_fail_memory(err);
 	rc = nca_hub_ask(d->hub, q->type, payloads, q->answer, ASK_MS, err);
 	return rc ? lost(q, rc, err) : read_answers(d, q, t, err);
 }
@@ -101,10 +96,10 @@ static int add_result(struct nca_decide *d, const struct nca_preflight *result,
 		      struct nca_error *err)
 {
 	if (d->preflight)
-		return nca_preflight_add(d->preflight, result, d->pool) ? no_memory(err) : 0;
+		return nca_preflight_add(d->preflight, result, d->pool) ? nca_fail_memory(err) : 0;
 	d->preflight = nca_pool_alloc(d->pool, sizeof(*d->preflight));
 	if (!d->preflight)
-		return no_memory(err);
+		return nca_fail_memory(err);
 	*d->preflight = *result;
 	return 0;
 }
@@ -120,7 +115,7 @@ int nca_preflight_run(struct nca_decide *d, struct nca_error *err)
 	if (!nca_preflight_applies(d->plan))
 		return 0;
 	if (nca_trial_begin(d->job, d->plan, d->pool, &t))
-		return no_memory(err);
+		return nca_fail_memory(err);
 	for (i = 0; i < t.nodes; i++)
 		t.leaf[i] = nca_hub_report(d->hub, i)->leaf;
 	for (i = 0; !rc && i < ARRAY_SIZE(questions); i++)
@@ -128,7 +123,7 @@ int nca_preflight_run(struct nca_decide *d, struct nca_error *err)
 	if (rc)
 		return nca_fail_in(err, rc, "RDMA check");
 	if (nca_trial_judge(&t, d->pool, &result, &d->bans))
-		return no_memory(err);
+		return nca_fail_memory(err);
 	result.seconds = (double)(nca_clock_ms() - start) / 1000;
 	return add_result(d, &result, err);
 }
@@ -149,5 +144,5 @@ int nca_preflight_tell(struct nca_decide *d, struct nca_error *err)
 	if (!d->preflight)
 		return 0;
 	settle(d);
-	return nca_preflight_warn(d->preflight, d->plan, d->pool) ? no_memory(err) : 0;
+	return nca_preflight_warn(d->preflight, d->plan, d->pool) ? nca_fail_memory(err) : 0;
 }

@@ -135,7 +135,7 @@ int nca_prober_run(const struct nca_source *src, int timeout_ms, struct nca_pool
 
 	*pool = NULL;
 	if (!p)
-		return nca_fail(err, -ENOMEM, "out of memory");
+		return nca_fail_memory(err);
 	/* A limit of processes counts threads. */
 	if (pthread_create(&thread, NULL, probe, p))
 		probe(p);

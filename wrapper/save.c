@@ -38,7 +38,7 @@ static int read_part(const char *path, const json_t *json, const char *key,
 		return nca_fail(err, -EINVAL, "%s holds no %s", path, key);
 	*ret = nca_pool_alloc(pool, shape->size);
 	if (!*ret)
-		return nca_fail(err, -ENOMEM, "out of memory");
+		return nca_fail_memory(err);
 	rc = nca_schema_decode(shape, part, key, pool, *ret, err);
 	return rc ? nca_fail_in(err, rc, "%s", path) : 0;
 }

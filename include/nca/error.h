@@ -20,6 +20,9 @@ struct nca_error {
  * statement. */
 int nca_fail(struct nca_error *err, int rc, const char *fmt, ...) NCA_PRINTF(3, 4);
 
+/* The one text for memory that is short; returns -ENOMEM. */
+int nca_fail_memory(struct nca_error *err);
+
 /* Puts "context: " before the text that is there, and returns rc. */
 int nca_fail_in(struct nca_error *err, int rc, const char *fmt, ...) NCA_PRINTF(3, 4);
 
