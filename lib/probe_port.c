@@ -89,15 +89,16 @@ int nca_probe_ports(const struct nca_probe *p, struct nca_hca *h)
 }
 
 /* An empty entry reads as zeros, and its type and netdev cannot be read. */
-static int read_gid(const struct nca_probe *p, struct nca_port *port, int dir, const char *index)
+static int read_gid(const struct nca_probe *p, struct nca_port *port, int dir, int gids,
+		    const char *index)
 {
+	/* All of an entry, so that nobody has to read on to see that it ends. */
+	char text[sizeof("0000:0000:0000:0000:0000:0000:0000:0000\n")];
 	struct nca_gid *gid;
 	unsigned int number;
-	char path[64], text[64];
 
-	snprintf(path, sizeof(path), "gids/%s", index);
 	if (nca_parse_u32(index, 0, GID_MAX, &number) ||
-	    nca_sysroot_read(dir, path, text, sizeof(text)) < 0)
+	    nca_sysroot_read(gids, index, text, sizeof(text)) < 0)
 		return 0;
 	text[strcspn(text, "\n")] = '\0';
 	if (!text[strspn(text, "0:")])
@@ -112,18 +113,19 @@ static int read_gid(const struct nca_probe *p, struct nca_port *port, int dir, c
 	return gid->gid ? 0 : -ENOMEM;
 }
 
-/* From the port's own directory: a path from the root would walk the same links for every entry. */
+/* From the table's own directory: a path from the root would walk the same links for every entry,
+ * of which a node may have thousands. */
 static int read_gids(const struct nca_probe *p, const struct nca_hca *h, struct nca_port *port)
 {
-	char path[128];
-	nca_autoclose int dir = -1;
+	nca_autoclose int dir = -1, gids = -1;
+	char path[128], **name;
 	nca_strs names = {0};
-	char **name;
 	int rc;
 
 	snprintf(path, sizeof(path), PORT_FMT, h->name, port->port);
 	dir = nca_sysroot_open(p->src->root_fd, path, O_RDONLY | O_DIRECTORY);
-	rc = dir < 0 ? dir : nca_sysroot_list(dir, p->pool, &names, "gids");
+	gids = dir < 0 ? dir : nca_sysroot_open(dir, "gids", O_RDONLY | O_DIRECTORY);
+	rc = gids < 0 ? gids : nca_sysroot_list(gids, p->pool, &names, ".");
 	if (rc)
 		return rc == -ENOMEM ? rc
 				     : nca_probe_note(p, strerror(-rc), "hcas[%s].ports[%d].gids",
@@ -131,7 +133,7 @@ static int read_gids(const struct nca_probe *p, const struct nca_hca *h, struct 
 	port->gids.v = nca_pool_alloc(p->pool, 0);
 	rc = port->gids.v ? 0 : -ENOMEM;
 	NCA_FOREACH(name, names)
-		rc = rc ? rc : read_gid(p, port, dir, *name);
+		rc = rc ? rc : read_gid(p, port, dir, gids, *name);
 	return rc;
 }
 
