@@ -57,8 +57,9 @@ node() {
 
 @test "a veth whose peer is in another namespace" {
 	compare_in_namespace <<-'END'
-		unshare --net sleep 2 &
-		sleep 0.3
+		mkfifo "$BATS_TEST_TMPDIR/there"
+		exec 7> >(exec unshare --net sh -c 'echo >"$BATS_TEST_TMPDIR/there"; exec cat')
+		read <"$BATS_TEST_TMPDIR/there"
 		ip link add v0 type veth peer name v1 netns $!
 		ip link set v0 up
 	END
