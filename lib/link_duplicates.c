@@ -74,16 +74,37 @@ static bool own(const struct nca_step *step, const struct owners *all, size_t i,
 	return o->other != 0;
 }
 
+static bool has_own(const struct nca_node_state *node, const struct nca_link_state *state)
+{
+	const struct nca_candidate *c;
+
+	NCA_FOREACH(c, node->candidates)
+		if (c->state == state && !c->duplicate)
+			return true;
+	return false;
+}
+
+/* An address of the other family that is the interface's own may still lead to it. */
 static void reject_duplicate(struct nca_step *step, const struct owners *all, size_t i,
-			     struct nca_candidate *c)
+			     const struct nca_candidate *c)
 {
 	const struct owner *o = find_owner(step, all, &c->ip, hash(&c->ip));
 	uint32_t other = o->node == i + 1 ? o->other : o->node;
 
-	c->duplicate = o->other != 0;
-	if (c->duplicate)
+	if (c->duplicate && !has_own(&step->nodes.v[i], c->state))
 		nca_link_reject(step, c->state, NCA_RULE_DUPLICATE_ADDRESS,
 				"the same address is on ", step->nodes.v[other - 1].node->name);
+}
+
+static void judge_node(struct nca_step *step, const struct owners *all, size_t i)
+{
+	struct nca_node_state *node = &step->nodes.v[i];
+	struct nca_candidate *c;
+
+	NCA_FOREACH(c, node->candidates)
+		c->duplicate = find_owner(step, all, &c->ip, hash(&c->ip))->other != 0;
+	NCA_FOREACH(c, node->candidates)
+		reject_duplicate(step, all, i, c);
 }
 
 /* Finds addresses that two nodes have. */
@@ -99,7 +120,6 @@ int nca_links_judge_duplicates(struct nca_step *step)
 		for (k = 0; k < step->nodes.v[i].candidates.n; k++)
 			any |= own(step, &all, i, k);
 	for (i = 0; any && i < step->nodes.n; i++)
-		for (k = 0; k < step->nodes.v[i].candidates.n; k++)
-			reject_duplicate(step, &all, i, &step->nodes.v[i].candidates.v[k]);
+		judge_node(step, &all, i);
 	return 0;
 }

@@ -50,9 +50,30 @@ static bool is_stranded(const struct nca_node_state *node)
 	return loopback_address(node) != NULL;
 }
 
+/* The first interface that has an address, to say why not even that one; NULL: none has. */
+static const struct nca_link_state *nearest(const struct nca_node_state *node)
+{
+	const struct nca_link_state *state;
+
+	NCA_FOREACH(state, node->links)
+		if (state->text && state->link->addresses.n && state->rule != NCA_RULE_LOOPBACK)
+			return state;
+	return NULL;
+}
+
+/* A bridge of the container's host gives every host's containers the same addresses. */
+static const char *cure(const struct nca_node_state *node, const struct nca_link_state *state)
+{
+	if (state && state->rule == NCA_RULE_DUPLICATE_ADDRESS && node->node->in_container == 1)
+		return "Give the container the host's network (--network=host)";
+	return state ? "Give the node an address of a network that joins all"
+		     : "`nccl-autoconf show` there says why each is left out";
+}
+
 static void fail_node(struct nca_step *step, const struct nca_node_state *node)
 {
 	const struct nca_addr *a = loopback_address(node);
+	const struct nca_link_state *state = nearest(node);
 	const char *name = node->node->name;
 
 	if (a)
@@ -64,13 +85,12 @@ static void fail_node(struct nca_step *step, const struct nca_node_state *node)
 					    "reach. Put the address on a dummy interface",
 					    a->addr));
 	else
-		nca_step_warn(
-			step, "no-interface", "", name,
-			nca_step_text(step,
-				      "no interface of %s has an address that other nodes "
-				      "can reach; `nccl-autoconf show` there says why each is "
-				      "left out",
-				      name));
+		nca_step_warn(step, "no-interface", "", name,
+			      nca_step_text(step,
+					    "no interface of %s has an address that other nodes "
+					    "can reach%s%s%s. %s",
+					    name, state ? " (" : "", state ? state->text : "",
+					    state ? ")" : "", cure(node, state)));
 	if (node->links.n)
 		nca_step_verdict(step, "refuse");
 	else

@@ -2,6 +2,11 @@
 /* Which interface, and what somebody has set. */
 #include "small_steps.h"
 
+#define DUAL(last)                                                                                 \
+	"{'name': 'eth0', 'kind': 'ether', 'addresses': [{'family': 'inet', 'addr': '10.0.2.15', " \
+	"'prefixlen': 24, 'scope': 'global'}, {'family': 'inet6', 'addr': 'fd00::" last            \
+	"', 'prefixlen': 64, 'scope': 'global'}]}"
+
 static const struct plan plans[] = {
 	{"one network",
 	 TWO("", "", "", "", "", ""),
@@ -54,6 +59,21 @@ static const struct plan plans[] = {
 	 "Socket",
 	 {"eth1", "eth1"},
 	 .hcas = {"", ""}},
+	{"the same IPv4 address on both, and IPv6 addresses of their own",
+	 JOB(2, NODE("a", DUAL("1"), "", "", "") "," NODE("b", DUAL("2"), "", "", "")),
+	 "choose",
+	 "Socket",
+	 {"eth0", "eth0"},
+	 .hcas = {"", ""}},
+	{"the same address on both and no other",
+	 JOB(2, NODE("a", LINK("eth0", "172.17.0.2", ""), "", "",
+		     "") "," NODE("b", LINK("eth0", "172.17.0.2", ""), "", "", "")),
+	 "refuse",
+	 "Socket",
+	 {NULL, NULL},
+	 .hcas = {"", ""},
+	 .warning = "no-interface",
+	 .says = "the same address is on b"},
 	{"islands",
 	 JOB(2,
 	     NODE("a", LINK("eth0", "10.0.0.1", ""), ROUTE("10.0.0.0/24", "eth0"), "", "") "," NODE(
