@@ -176,3 +176,24 @@ void nca_fabric_choose_version(struct nca_step *step)
 						      "and v1 does not cross routers",
 						      p->hca->name, p->port->port));
 }
+
+static bool is_local(const struct nca_node_state *node, const struct nca_port_state *p)
+{
+	(void)node;
+	return p->local;
+}
+
+void nca_fabric_choose_routable(struct nca_step *step)
+{
+	struct nca_node_state *node;
+	struct nca_port_state *p;
+
+	if (!step->any_local || count_nodes(step, is_local) == step->nodes.n)
+		return;
+	NCA_FOREACH(node, step->nodes)
+		NCA_FOREACH(p, node->ports)
+			if (p->local)
+				nca_port_reject(step, p, NCA_RULE_NO_GID,
+						"its address is link-local and leads no further "
+						"than its wire; other nodes have others");
+}

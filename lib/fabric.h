@@ -21,6 +21,10 @@ void nca_fabric_choose_layer(struct nca_step *step);
 /* RoCE v1 ports where all nodes have nothing else, in one network; else the others. */
 void nca_fabric_choose_version(struct nca_step *step);
 
+/* RoCE ports whose addresses are link-local only where no node has others: then one wire or switch
+ * may join them. */
+void nca_fabric_choose_routable(struct nca_step *step);
+
 /* InfiniBand subnets (the upper half of GID 0) that all nodes have; none: no port is left. Nothing
  * is done where a port's is not known, or where a FLID shows that routers join them
  * (src/transport/net_ib/connect.cc, since 2.22.3). */

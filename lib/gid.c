@@ -107,6 +107,20 @@ static void offer(const struct nca_node_state *node, struct nca_port_state *p,
 	p->net[i] = net;
 }
 
+/* Two machines on one cable often have no other addresses (RFC 3927; NVIDIA's recipe for two DGX
+ * Spark). */
+static void offer_local(const struct nca_node_state *node, struct nca_port_state *p)
+{
+	const struct nca_gid *gid;
+	struct nca_ip ip;
+
+	NCA_FOREACH(gid, p->port->gids)
+		if (is_v2(gid) && !nca_ip_parse_gid(gid->gid, &ip) && ip.family == 4 &&
+		    nca_ip_is_link_local(&ip))
+			offer(node, p, gid, &ip);
+	p->local = p->gid[0];
+}
+
 void nca_gids_read(const struct nca_node_state *node, struct nca_port_state *p)
 {
 	const struct nca_gid *gid;
@@ -124,6 +138,8 @@ void nca_gids_read(const struct nca_node_state *node, struct nca_port_state *p)
 		if (is_routable(&ip))
 			offer(node, p, gid, &ip);
 	}
+	if (!p->gid[0] && !p->gid[1])
+		offer_local(node, p);
 }
 
 const struct nca_gid *nca_gid_auto(const struct nca_port *port, int family,

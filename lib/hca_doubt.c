@@ -72,10 +72,26 @@ static const char *reason(const struct nca_node_state *node)
 	return NULL;
 }
 
+/* Every wire has a 169.254.0.0/16 of its own: equal prefixes join nothing. */
+static void doubt_local(struct nca_step *step)
+{
+	const struct nca_node_state *first = step->nodes.v;
+
+	if (first->rails.n && first->rails.v[0]->local)
+		nca_step_unsure(
+			step, "link-local", NULL,
+			nca_step_text(step,
+				      "the RoCE ports have link-local addresses only: they connect "
+				      "on one wire or switch, and no further. "
+				      "--nccl-autoconf=check tests it, addresses of a subnet of "
+				      "their own settle it, NCCL_NET=Socket pins TCP"));
+}
+
 void nca_ports_doubt(struct nca_step *step)
 {
 	const struct nca_node_state *node;
 
+	doubt_local(step);
 	NCA_FOREACH(node, step->nodes) {
 		const char *why = is_open(node) ? reason(node) : NULL;
 

@@ -10,6 +10,8 @@
 static const char *why(enum nca_rule rule)
 {
 	switch (rule) {
+	case NCA_RULE_NO_GID:
+		return "its address is link-local, other ports have routable ones";
 	case NCA_RULE_VIRTUAL:
 		return "a software device beside real HCAs";
 	case NCA_RULE_FRONT_END:
@@ -58,6 +60,12 @@ static bool is_hardware(const struct nca_node_state *node, const struct nca_port
 {
 	(void)node;
 	return !p->software;
+}
+
+static bool is_routable(const struct nca_node_state *node, const struct nca_port_state *p)
+{
+	(void)node;
+	return !p->local;
 }
 
 static bool is_inside(const struct nca_node_state *node, const struct nca_port_state *p)
@@ -146,6 +154,7 @@ void nca_ports_filter_node(struct nca_step *step, struct nca_node_state *node)
 {
 	if (node->fixed_hcas)
 		return;
+	nca_ports_keep(step, node, NCA_RULE_NO_GID, is_routable);
 	if (!nca_pin_is(node->node, "allow-virtual", "yes"))
 		nca_ports_keep(step, node, NCA_RULE_VIRTUAL, is_hardware);
 	if (!nca_pin_is(node->node, "frontend-rule", "off"))
@@ -156,6 +165,7 @@ void nca_ports_filter(struct nca_step *step)
 {
 	nca_fabric_choose_layer(step);
 	nca_fabric_choose_version(step);
+	nca_fabric_choose_routable(step);
 	nca_fabric_choose_subnets(step);
 	filter_all(step, NCA_RULE_LOCALITY, is_near);
 	filter_all(step, NCA_RULE_SLOWER, is_fastest);

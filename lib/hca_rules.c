@@ -97,6 +97,7 @@ static void judge_gid(struct nca_step *step, const struct nca_node_state *node,
 		return;
 	nca_gids_read(node, p);
 	step->any_v1 = step->any_v1 || p->v1;
+	step->any_local = step->any_local || p->local;
 	if (!p->gid[0] && !p->gid[1])
 		nca_port_reject(
 			step, p, NCA_RULE_NO_GID,

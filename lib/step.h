@@ -53,6 +53,7 @@ struct nca_port_state {
 	enum nca_layer layer;
 	bool software;	      /* soft-RoCE */
 	bool v1;	      /* its GIDs are of RoCE v1 only */
+	bool local;	      /* of its usable GIDs none is routable: IPv4 link-local */
 	double rate;	      /* Gb/s, -1 unknown */
 	enum nca_level level; /* of the nearest GPU */
 	int place;	      /* in the site's rail-hca=, -1: none */
@@ -98,6 +99,7 @@ struct nca_step {
 	int family;	   /* that NCCL_SOCKET_FAMILY asks for, else 4 */
 	int gid_family;	   /* of the rails: 4 or 6, 0 on InfiniBand */
 	bool any_v1;	   /* some port has RoCE v1 only */
+	bool any_local;	   /* some port has IPv4 link-local GIDs only */
 	bool fast_sockets; /* Slingshot: its interfaces carry IP as fast, and HPE wants them named
 			    */
 	bool rdma_lost;	   /* RDMA was there and is not used, against nobody's wish */
@@ -244,8 +246,9 @@ const char *nca_step_setter(const struct nca_node_state *node);
 /* Are all GIDs of a port, as far as they are known, of RoCE v1? */
 bool nca_gid_only_v1(const struct nca_port *port);
 
-/* Reads a RoCE port's GIDs: the best routable RoCE v2 ones (v1 where it has no others), their
- * networks, and NCCL's choice. */
+/* Reads a RoCE port's GIDs: the best routable RoCE v2 ones (v1 where it has no others; where none
+ * is routable, IPv4 link-local ones, which NCCL takes too: validGid()), their networks, and NCCL's
+ * choice. */
 void nca_gids_read(const struct nca_node_state *node, struct nca_port_state *port);
 
 /*

@@ -15,7 +15,31 @@
 	    ROCE("1", "ACTIVE", GID("1", "1")) "," ROCE("2", "ACTIVE", GID("2", "1")),             \
 	    ROCE("1", "ACTIVE", GID("1", "2")) "," hca2, user, user)
 
+/* eth1 with a RoCE port, over 169.254.1.LAST or 10.1.0.LAST. */
+#define WIRE(last)                                                                                 \
+	", {'name': 'eth1', 'kind': 'ether', 'addresses': [{'family': 'inet', 'addr': "            \
+	"'169.254.1." last "', 'prefixlen': 16, 'scope': 'link'}]}"
+#define WIRED(gid)                                                                                 \
+	"{'name': 'm0', 'ports': [{'port': 1, 'state': 'ACTIVE', 'link_layer': 'Ethernet', "       \
+	"'netdev': 'eth1', 'gids': [{'index': 3, 'gid': '0000:0000:0000:0000:0000:ffff:" gid       \
+	"', 'type': 'RoCE v2', 'ndev': 'eth1'}]}]}"
+
 static const struct plan plans[] = {
+	{"one wire without routable addresses",
+	 TWO(WIRE("1"), WIRE("2"), WIRED("a9fe:0101"), WIRED("a9fe:0102"), "", ""),
+	 "choose",
+	 "RoCE",
+	 {"eth0", "eth0"},
+	 .hcas = {"m0", "m0"},
+	 .warning = "link-local"},
+	{"a routable address does not meet a link-local one",
+	 TWO(WIRE("1"), ETH1("2", ""), WIRED("a9fe:0101"), WIRED("0a01:0002"), "", ""),
+	 "fallback",
+	 "Socket",
+	 {"eth0", "eth0"},
+	 .hcas = {"", ""},
+	 .warning = "no-rdma"},
+
 	{"a RoCE port is down, and its netdev has no carrier",
 	 RAILS(RAIL("2", "2", ", 'carrier': 0"), ROCE("2", "DOWN", GID("2", "2")), ""),
 	 "choose",
