@@ -79,7 +79,7 @@ static bool has_own(const struct nca_node_state *node, const struct nca_link_sta
 	const struct nca_candidate *c;
 
 	NCA_FOREACH(c, node->candidates)
-		if (c->state == state && !c->duplicate)
+		if (c->state == state && !c->duplicate && !c->local)
 			return true;
 	return false;
 }

@@ -4,7 +4,7 @@
 
 #include <nca/names.h>
 
-#include "step.h"
+#include "network.h"
 
 static bool has_flag(const struct nca_link *link, const char *flag)
 {
@@ -55,10 +55,27 @@ void nca_link_reject(struct nca_step *step, struct nca_link_state *state, enum n
 
 /* There is room for one per address. */
 static void add_candidate(struct nca_node_state *node, struct nca_link_state *state,
-			  const struct nca_ip *ip, int len)
+			  const struct nca_ip *ip, int len, bool local)
 {
-	node->candidates.v[node->candidates.n++] =
-		(struct nca_candidate){.state = state, .ip = *ip, .net = nca_ip_prefix(ip, len)};
+	node->candidates.v[node->candidates.n++] = (struct nca_candidate){
+		.state = state, .ip = *ip, .net = nca_ip_prefix(ip, len), .local = local};
+}
+
+/* Why an address leads to no other node; NONE: it may. */
+static enum nca_rule judge_address(const struct nca_addr *a, const struct nca_ip *ip)
+{
+	if (nca_ip_is_loopback(ip) || nca_same(a->scope, "host"))
+		return NCA_RULE_LOOPBACK_ADDRESS;
+	if (nca_ip_is_link_local(ip) || nca_same(a->scope, "link"))
+		return NCA_RULE_LINK_LOCAL;
+	return NCA_RULE_NONE;
+}
+
+/* Leads a link-local address to another machine? One of IPv6 needs the name of a device too, and
+ * that of a BMC ends in the machine. */
+static bool is_wire(const struct nca_link *link, const struct nca_ip *ip)
+{
+	return ip->family == 4 && nca_ip_is_link_local(ip) && link->bmc_usb != 1;
 }
 
 /*
@@ -71,24 +88,24 @@ static void add_candidates(struct nca_step *step, struct nca_node_state *node,
 {
 	enum nca_rule why = NCA_RULE_NO_ADDRESS;
 	const struct nca_addr *a;
-	bool have4 = false, have6 = false;
+	bool have4 = false, have6 = false, any = false;
 
 	NCA_FOREACH(a, state->link->addresses) {
+		enum nca_rule rule;
 		struct nca_ip ip;
 		bool *have;
 
 		if (nca_ip_parse(a->addr, &ip) || nca_ip_is_zero(&ip))
 			continue;
 		have = ip.family == 4 ? &have4 : &have6;
-		if (nca_ip_is_loopback(&ip) || nca_same(a->scope, "host"))
-			why = NCA_RULE_LOOPBACK_ADDRESS;
-		else if (nca_ip_is_link_local(&ip) || nca_same(a->scope, "link"))
-			why = NCA_RULE_LINK_LOCAL;
-		else if (!*have)
-			add_candidate(node, state, &ip, a->prefixlen);
+		rule = judge_address(a, &ip);
+		why = rule == NCA_RULE_NONE ? why : rule;
+		any = any || (rule == NCA_RULE_NONE && !*have);
+		if (!*have && (rule == NCA_RULE_NONE || is_wire(state->link, &ip)))
+			add_candidate(node, state, &ip, a->prefixlen, rule != NCA_RULE_NONE);
 		*have = *have || ip.family == 4 || !nca_ip_is_link_local(&ip);
 	}
-	if (node->candidates.n && node->candidates.v[node->candidates.n - 1].state == state)
+	if (any)
 		return;
 	nca_link_reject(step, state, why,
 			why == NCA_RULE_NO_ADDRESS ? "no IP address"
@@ -229,6 +246,18 @@ static struct nca_link_state *meant(struct nca_node_state *node, const char *lis
 	return NULL;
 }
 
+/* Somebody names an interface that has link-local addresses: two machines on one cable. */
+static void open_local(struct nca_node_state *node, struct nca_link_state *state)
+{
+	struct nca_candidate *c;
+
+	if (!state || state->rule != NCA_RULE_LINK_LOCAL)
+		return;
+	NCA_FOREACH(c, node->candidates)
+		if (c->state == state && c->local && !c->duplicate)
+			nca_candidate_open_local(c);
+}
+
 /* What somebody set is kept if it can work: then nothing but its first match is left. */
 static void judge_user(struct nca_step *step, struct nca_node_state *node)
 {
@@ -238,6 +267,7 @@ static void judge_user(struct nca_step *step, struct nca_node_state *node)
 	if (!list || strlen(list) <= 1)
 		return;
 	first = first_match(node, list);
+	open_local(node, first);
 	node->user_ifname = first && first->rule == NCA_RULE_NONE;
 	if (!first) {
 		first = meant(node, list);

@@ -136,6 +136,11 @@ static bool reopen(struct nca_step *step)
 	return any;
 }
 
+static bool is_local(const struct nca_candidate *c)
+{
+	return c->ip.family == 4 && nca_ip_is_link_local(&c->ip);
+}
+
 static int find(struct nca_step *step, nca_networks *all, struct nca_network **won)
 {
 	enum nca_rule rule;
@@ -147,6 +152,52 @@ static int find(struct nca_step *step, nca_networks *all, struct nca_network **w
 	forget_unknown(all);
 	*won = best_network(step, all, NULL, &rule);
 	return 0;
+}
+
+/* Link-local addresses, where nothing else joins the nodes. A state that has others too was not
+ * rejected for them, and stays as it is. */
+static void set_local(struct nca_step *step, bool open)
+{
+	struct nca_node_state *node;
+	struct nca_candidate *c;
+
+	NCA_FOREACH(node, step->nodes)
+		NCA_FOREACH(c, node->candidates)
+			if (c->duplicate)
+				continue;
+			else if (open && c->local && c->state->rule == NCA_RULE_LINK_LOCAL)
+				nca_candidate_open_local(c);
+			else if (!open && c->state->rule == NCA_RULE_NONE && is_local(c))
+				nca_candidate_close_local(c);
+}
+
+static int find_local(struct nca_step *step, nca_networks *all, struct nca_network **won)
+{
+	nca_networks local = {0};
+	int rc;
+
+	set_local(step, true);
+	rc = find(step, &local, won);
+	if (*won)
+		*all = local;
+	else
+		set_local(step, false);
+	return rc;
+}
+
+/* Every wire has a 169.254.0.0/16 of its own: equal prefixes join nothing. */
+static void doubt_local(struct nca_step *step, const struct nca_network *won)
+{
+	if (is_local(won->seed) && !step->nodes.v->user_ifname)
+		nca_step_unsure(
+			step, "link-local", NULL,
+			nca_step_text(
+				step,
+				"%s has a link-local address: it joins the nodes if they are "
+				"on one wire or switch. A connection settles it, as addresses "
+				"of a subnet of their own do; NCCL_SOCKET_IFNAME pins another "
+				"interface",
+				won->seed->state->link->name));
 }
 
 int nca_network_agree(struct nca_step *step)
@@ -161,12 +212,15 @@ int nca_network_agree(struct nca_step *step)
 		all = (nca_networks){0};
 		rc = find(step, &all, &won);
 	}
+	if (!rc && !won)
+		rc = find_local(step, &all, &won);
 	if (rc)
 		return rc;
 	if (!won) {
 		nca_network_fail(step, &all);
 		return 0;
 	}
+	doubt_local(step, won);
 	second = best_network(step, &all, won, &rule);
 	if (second) {
 		nca_network_compare(nca_network_order(step), won->value, second->value, &rule);

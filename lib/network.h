@@ -68,10 +68,23 @@ void nca_network_fail(struct nca_step *step, const nca_networks *all);
 /* The kernel's order of two interfaces, by index, then by name. */
 bool nca_link_is_before(const struct nca_link *a, const struct nca_link *b);
 
+/* Lets a link-local candidate be chosen, and not any more. */
+static inline void nca_candidate_open_local(struct nca_candidate *c)
+{
+	c->local = false;
+	c->state->rule = NCA_RULE_NONE;
+}
+
+static inline void nca_candidate_close_local(struct nca_candidate *c)
+{
+	c->local = true;
+	c->state->rule = NCA_RULE_LINK_LOCAL;
+}
+
 /* May the candidate still be chosen? */
 static inline bool nca_candidate_open(const struct nca_candidate *c)
 {
-	return c->state->rule == NCA_RULE_NONE && !c->duplicate;
+	return c->state->rule == NCA_RULE_NONE && !c->duplicate && !c->local;
 }
 
 #endif

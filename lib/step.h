@@ -33,6 +33,8 @@ struct nca_candidate {
 	struct nca_ip ip;
 	struct nca_prefix net;
 	bool duplicate;
+	bool local; /* IPv4 link-local: only if somebody names it, or nothing else joins the nodes
+		     */
 	int value[NCA_VALUES]; /* bigger is better; -1 unknown */
 };
 

@@ -7,6 +7,11 @@
 	"'prefixlen': 24, 'scope': 'global'}, {'family': 'inet6', 'addr': 'fd00::" last            \
 	"', 'prefixlen': 64, 'scope': 'global'}]}"
 
+#define WIRE(last, more)                                                                           \
+	"{'name': 'eth0', 'kind': 'ether', 'addresses': [{'family': 'inet', 'addr': "              \
+	"'169.254.7." last "', 'prefixlen': 16, 'scope': 'link'}]" more "}"
+#define BMC ", 'bmc_usb': true"
+
 static const struct plan plans[] = {
 	{"one network",
 	 TWO("", "", "", "", "", ""),
@@ -74,6 +79,38 @@ static const struct plan plans[] = {
 	 .hcas = {"", ""},
 	 .warning = "no-interface",
 	 .says = "the same address is on b"},
+	{"one wire without routable addresses",
+	 JOB(2, NODE("a", WIRE("1", ""), "", "", "") "," NODE("b", WIRE("2", ""), "", "", "")),
+	 "choose",
+	 "Socket",
+	 {"eth0", "eth0"},
+	 .hcas = {"", ""},
+	 .warning = "link-local"},
+	{"the wire of a BMC",
+	 JOB(2, NODE("a", WIRE("1", BMC), "", "", "") "," NODE("b", WIRE("2", BMC), "", "", "")),
+	 "refuse",
+	 "Socket",
+	 {NULL, NULL},
+	 .hcas = {"", ""},
+	 .warning = "no-interface"},
+	{"a link-local address is the last resort",
+	 JOB(2, NODE("a", WIRE("1", "") ETH1("1", ""), "", "",
+		     "") "," NODE("b", WIRE("2", "") ETH1("2", ""), "", "", "")),
+	 "choose",
+	 "Socket",
+	 {"eth1", "eth1"},
+	 .hcas = {"", ""}},
+	{"unless somebody names it",
+	 JOB(2,
+	     NODE("a", WIRE("1", "") ETH1("1", ""), "", "",
+		  USER("'NCCL_SOCKET_IFNAME': 'eth0'")) "," NODE("b", WIRE("2", "") ETH1("2", ""),
+								 "", "",
+								 USER("'NCCL_SOCKET_IFNAME': "
+								      "'eth0'"))),
+	 "choose",
+	 "Socket",
+	 {"eth0", "eth0"},
+	 .hcas = {"", ""}},
 	{"islands",
 	 JOB(2,
 	     NODE("a", LINK("eth0", "10.0.0.1", ""), ROUTE("10.0.0.0/24", "eth0"), "", "") "," NODE(
