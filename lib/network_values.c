@@ -59,6 +59,18 @@ static int kind_value(const struct nca_node *node, const struct nca_link *link)
 	return nca_same(link->kind, "bond") ? 2 : 1;
 }
 
+/*
+ * A wire before a radio, which all its users share and which tells no speed, and that before what
+ * only software has made. The kernel calls a radio wlan0 (net/mac80211), udev wlp3s0 (DEVTYPE=wlan
+ * in systemd's net_id).
+ */
+static int medium_value(const struct nca_node *node, const struct nca_link *link)
+{
+	if (!nca_topo_physical(node, link))
+		return 0;
+	return nca_has_prefix(link->name, "wl") ? 1 : 2;
+}
+
 static int master_value(const struct nca_node_state *node, const struct nca_candidate *c,
 			const struct nca_ip *master, bool first)
 {
@@ -97,7 +109,7 @@ int nca_network_values_node(struct nca_step *step, struct nca_node_state *node)
 		if (!rc && !c->state->uses)
 			rc = find_uses(step, node, c->state);
 		VALUE(c, NCA_RULE_FAMILY) = c->ip.family == step->family;
-		VALUE(c, NCA_RULE_PHYSICAL) = nca_topo_physical(node->node, link);
+		VALUE(c, NCA_RULE_PHYSICAL) = medium_value(node->node, link);
 		VALUE(c, NCA_RULE_SPEED) = nca_topo_speed(node->node, link);
 		VALUE(c, NCA_RULE_MTU) = link->mtu;
 		VALUE(c, NCA_RULE_DEFAULT_ROUTE) =

@@ -63,9 +63,9 @@ const struct nca_rule_info nca_rules[NCA_RULES] = {
 	[NCA_RULE_NOT_RAIL] =
 		LINK("not-a-rail", "start-up traffic stays off the ports that carry RDMA, so that "
 				   "a rail that fails does not take the step's control with it"),
-	[NCA_RULE_PHYSICAL] =
-		LINK("physical-first", "overlays and container bridges can join nodes too, but "
-				       "slowly; a kind is a tie-break, never a filter"),
+	[NCA_RULE_PHYSICAL] = LINK("physical-first",
+				   "overlays, container bridges and radio can join nodes too, but "
+				   "slowly; a kind is a tie-break, never a filter"),
 	[NCA_RULE_SPEED] = LINK("speed", "where TCP carries the data the slowest node's link "
 					 "decides the step"),
 	[NCA_RULE_MTU] = LINK("mtu", "jumbo frames mark the network that was made for data"),
