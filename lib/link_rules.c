@@ -2,9 +2,7 @@
 /* Which interfaces can be used at all, whatever the step, and over which address. */
 #include <errno.h>
 
-#include <nca/names.h>
-
-#include "network.h"
+#include "step.h"
 
 static bool has_flag(const struct nca_link *link, const char *flag)
 {
@@ -22,8 +20,7 @@ static bool is_loopback(const struct nca_link *link)
 	       has_flag(link, "LOOPBACK");
 }
 
-/* Down as far as it is known: an unknown carrier is not down. */
-static bool is_down(const struct nca_link *link)
+bool nca_link_is_down(const struct nca_link *link)
 {
 	return link->carrier == 0 || (link->flags.v && !has_flag(link, "UP"));
 }
@@ -125,7 +122,7 @@ static void judge_link(struct nca_step *step, struct nca_node_state *node,
 		nca_link_reject(step, state, NCA_RULE_LOOPBACK, "leads to no other node", "");
 	else if (master)
 		nca_link_reject(step, state, NCA_RULE_SLAVE, "belongs to ", master);
-	else if (is_down(link))
+	else if (nca_link_is_down(link))
 		nca_link_reject(step, state, NCA_RULE_NO_CARRIER,
 				link->carrier == 0 ? "no carrier" : "is not up", "");
 	else
@@ -173,118 +170,6 @@ static void judge_bans(struct nca_step *step)
 							ban->why ? ban->why : "no reason given");
 }
 
-/* The interface that NCCL takes by a list: the first by ifindex that is up and has an address. */
-static struct nca_link_state *first_match(const struct nca_node_state *node, const char *list)
-{
-	struct nca_link_state *state, *first = NULL;
-
-	NCA_FOREACH(state, node->links)
-		if (nca_names_match(list, state->link->name, -1) && !is_down(state->link) &&
-		    state->link->addresses.n &&
-		    (!first || state->link->ifindex < first->link->ifindex))
-			first = state;
-	return first;
-}
-
-static void warn_useless(struct nca_step *step, struct nca_node_state *node, const char *list,
-			 const struct nca_link_state *first)
-{
-	const char *variable = "NCCL_SOCKET_IFNAME", *fault = nca_names_fault(list);
-
-	if (first)
-		nca_step_warn(step, "env-bad-interface", variable, node->node->name,
-			      nca_step_text(step,
-					    "%s=%s (set by %s) makes NCCL take %s; it cannot work "
-					    "between nodes and is replaced. Unset it",
-					    variable, list, nca_step_setter(node), first->text));
-	else
-		nca_step_warn(
-			step, "env-no-interface", variable, node->node->name,
-			nca_step_text(step,
-				      "%s=%s (set by %s) matches no interface of the node that is "
-				      "up and has an address; it is replaced. %s",
-				      variable, list, nca_step_setter(node),
-				      fault ? fault
-					    : "Unset it, or name one that exists in the task's "
-					      "network namespace"));
-}
-
-/* A list of beginnings of names can take more than it seems to, and NET/Socket uses all that match
- * (src/transport/net_socket.cc). */
-static void warn_more(struct nca_step *step, const struct nca_node_state *node, const char *list,
-		      const struct nca_link_state *first)
-{
-	const struct nca_link_state *state;
-
-	NCA_FOREACH(state, node->links)
-		if (state != first && !nca_names_exact(list) && !is_down(state->link) &&
-		    state->link->addresses.n && nca_names_match(list, state->link->name, -1)) {
-			nca_step_warn(
-				step, "env-prefix", "NCCL_SOCKET_IFNAME", node->node->name,
-				nca_step_text(step,
-					      "NCCL_SOCKET_IFNAME=%s (set by %s) takes %s and "
-					      "%s too: without \"=\" it holds beginnings of "
-					      "names. Write =%s",
-					      list, nca_step_setter(node), first->link->name,
-					      state->link->name, first->link->name));
-			return;
-		}
-}
-
-/* An address or a subnet stands for the interface that is in it: NCCL wants the name. */
-static struct nca_link_state *meant(struct nca_node_state *node, const char *list)
-{
-	struct nca_candidate *c;
-	struct nca_prefix net;
-
-	if (nca_prefix_parse(list, strchr(list, ':') ? 6 : 4, &net))
-		return NULL;
-	NCA_FOREACH(c, node->candidates)
-		if (c->state->rule == NCA_RULE_NONE &&
-		    (nca_prefix_has(&net, &c->ip) || nca_prefix_has(&c->net, &net.ip)))
-			return c->state;
-	return NULL;
-}
-
-/* Somebody names an interface that has link-local addresses: two machines on one cable. */
-static void open_local(struct nca_node_state *node, struct nca_link_state *state)
-{
-	struct nca_candidate *c;
-
-	if (!state || state->rule != NCA_RULE_LINK_LOCAL)
-		return;
-	NCA_FOREACH(c, node->candidates)
-		if (c->state == state && c->local && !c->duplicate)
-			nca_candidate_open_local(c);
-}
-
-/* What somebody set is kept if it can work: then nothing but its first match is left. */
-static void judge_user(struct nca_step *step, struct nca_node_state *node)
-{
-	const char *list = nca_step_set(node, "NCCL_SOCKET_IFNAME");
-	struct nca_link_state *first, *state;
-
-	if (!list || strlen(list) <= 1)
-		return;
-	first = first_match(node, list);
-	open_local(node, first);
-	node->user_ifname = first && first->rule == NCA_RULE_NONE;
-	if (!first) {
-		first = meant(node, list);
-		node->user_address = first != NULL;
-	}
-	if (!node->user_ifname && !node->user_address) {
-		warn_useless(step, node, list, first);
-		return;
-	}
-	if (node->user_ifname)
-		warn_more(step, node, list, first);
-	NCA_FOREACH(state, node->links)
-		if (state != first)
-			nca_link_reject(step, state, NCA_RULE_USER_INTERFACE,
-					"NCCL_SOCKET_IFNAME is set to ", list);
-}
-
 int nca_links_judge(struct nca_step *step)
 {
 	struct nca_node_state *node;
@@ -292,7 +177,7 @@ int nca_links_judge(struct nca_step *step)
 
 	judge_bans(step);
 	NCA_FOREACH(node, step->nodes) {
-		judge_user(step, node);
+		nca_link_judge_user(step, node);
 		if (!node->user_ifname)
 			nca_pins_judge_links(step, node);
 	}

@@ -189,6 +189,13 @@ void nca_step_replace(struct nca_step *step, size_t node, const char *name, char
 const struct nca_prefix *nca_rail_network(const struct nca_step *step,
 					  const struct nca_port_state *rail);
 
+/* Down as far as it is known: an unknown carrier is not down. */
+bool nca_link_is_down(const struct nca_link *link);
+
+/* What somebody set (NCCL_SOCKET_IFNAME) is kept if it can work: then nothing but its first match
+ * is left. */
+void nca_link_judge_user(struct nca_step *step, struct nca_node_state *node);
+
 /* What concerns one node alone, in this order; node by node, because a large step does not fit into
  * a cache. */
 int nca_links_judge_node(struct nca_step *step, struct nca_node_state *node);
