@@ -12,9 +12,13 @@ struct range {
 	int first, last;
 };
 
-/* Where no service of IANA's list that clusters run is usual; then the rest. */
+/* Where no service of IANA's list that clusters run is usual; then the rest, with Linux's default
+ * ephemeral ports last, which a node that has moved its own does not use. */
 static const struct range preferred[] = {
-	{20000, 32767}, {61000, 65535}, {10100, 19999}, {1024, 10099}};
+	{20000, 32767}, {61000, 65535}, {10100, 19999}, {1024, 10099}, {32768, 60999}};
+
+/* The last resort: a port that the kernel gives out too, but that is free, is better than none. */
+static const struct range all = {1024, 65535};
 
 /* Slurm, X11, NFS, Redis, Ray, HTTP proxies, databases, Jupyter: taken on some node sooner or
  * later. */
@@ -93,5 +97,5 @@ int nca_rendezvous_port(const struct nca_node *node, const struct nca_options *o
 		return search(node, &asked, true, hash(seed));
 	for (i = 0; port < 0 && i < ARRAY_SIZE(preferred); i++)
 		port = search(node, &preferred[i], false, hash(seed));
-	return port;
+	return port < 0 ? search(node, &all, true, hash(seed)) : port;
 }

@@ -81,7 +81,9 @@ static int choose_port(const struct nca_meeting *m, const struct nca_node *first
 	if (r->master_port >= 0)
 		return 0;
 	return nca_plan_warn(m->plan, m->pool, "no-port", first->name,
-			     "no three free ports in a row for the rendezvous; widen rdzv-ports=");
+			     "no three ports in a row are free for the rendezvous and let in by "
+			     "the firewall; %s",
+			     m->opt->port_first > 0 ? "widen rdzv-ports=" : "open some");
 }
 
 int nca_rendezvous_plan(const struct nca_job *job, const struct nca_options *opt,

@@ -31,8 +31,9 @@ const struct nca_contract *nca_launcher_find(const char *command);
  * A port for the rendezvous on a node, of which the two after it are free too as far as the node's
  * facts tell: the node's tested rdzv_port, else within opt's rdzv-ports, else outside the node's
  * ephemeral range (net.ipv4.ip_local_port_range, from which any outgoing connection may take a port
- * first) and away from ports of well-known services. The search begins at a place that seed (the
- * job's id) decides, so that steps differ. -1 where there is none.
+ * first) and away from ports of well-known services; where that leaves nothing, any that are free:
+ * a meeting place that somebody might take is better than none. The search begins at a place that
+ * seed (the job's id) decides, so that steps differ. -1 where there is none.
  */
 int nca_rendezvous_port(const struct nca_node *node, const struct nca_options *opt,
 			const char *seed);
