@@ -114,27 +114,64 @@ static void check_mnnvl(struct nca_step *step, const struct nca_node_state *node
 					    nca_step_setter(node)));
 }
 
-/* NCCL then asks nobody else where to meet (src/bootstrap.cc): "10.0.0.1:23456", "[fd00::1]:1". */
+/* "10.0.0.1:23456", "[fd00::1]:1". -EINVAL. */
+static int read_comm_id(const char *set, struct nca_ip *ret)
+{
+	char text[NCA_ADDR_TEXT] = "";
+	size_t open = set[0] == '[';
+	size_t n = open ? strcspn(set + 1, "]") : strcspn(set, ":");
+
+	if (n < sizeof(text))
+		memcpy(text, set + open, n);
+	return nca_ip_parse(text, ret);
+}
+
+/* An unknown prefix length may hold it. */
+static bool is_in_subnet(const struct nca_node *node, const struct nca_ip *ip)
+{
+	const struct nca_link *link;
+	const struct nca_addr *a;
+	struct nca_ip own;
+
+	NCA_FOREACH(link, node->interfaces)
+		NCA_FOREACH(a, link->addresses) {
+			struct nca_prefix net;
+
+			if (nca_ip_parse(a->addr, &own) || own.family != ip->family)
+				continue;
+			net = nca_ip_prefix(&own, a->prefixlen);
+			if (a->prefixlen < 0 || nca_prefix_has(&net, ip))
+				return true;
+		}
+	return false;
+}
+
+/* NCCL then asks nobody else where to meet, and every rank looks for an interface in the subnet of
+ * that address (src/bootstrap.cc, ncclFindInterfaceMatchSubnet(); NVIDIA/nccl#474). */
 static void check_comm_id(struct nca_step *step, const struct nca_node_state *node)
 {
 	const char *set = nca_step_set(node, "NCCL_COMM_ID");
-	char text[NCA_ADDR_TEXT] = "";
+	const struct nca_node *first = step->nodes.v->node;
+	bool other;
 	struct nca_ip ip;
-	size_t n, open;
 
 	if (!set || !*set)
 		return;
-	open = set[0] == '[';
-	n = open ? strcspn(set + 1, "]") : strcspn(set, ":");
-	if (n < sizeof(text))
-		memcpy(text, set + open, n);
-	if (!nca_ip_parse(text, &ip) && nca_node_holder(step->nodes.v->node, &ip))
+	other = read_comm_id(set, &ip) || !nca_node_holder(first, &ip);
+	if (!other && is_in_subnet(node->node, &ip))
 		return;
-	nca_step_warn(step, "env-comm-id", "", node->node->name,
-		      nca_step_text(step,
-				    "NCCL_COMM_ID=%s (set by %s) is no address of %s, where NCCL "
-				    "would meet; NCCL_SOCKET_IFNAME does not count then. Unset it",
-				    set, nca_step_setter(node), step->nodes.v->node->name));
+	nca_step_warn(
+		step, "env-comm-id", "", node->node->name,
+		other ? nca_step_text(
+				step,
+				"NCCL_COMM_ID=%s (set by %s) is no address of %s, where NCCL "
+				"would meet; NCCL_SOCKET_IFNAME does not count then. Unset it",
+				set, nca_step_setter(node), first->name)
+		      : nca_step_text(
+				step,
+				"NCCL_COMM_ID=%s (set by %s): with it NCCL wants an interface "
+				"in the subnet of that address, and %s has none. Unset it",
+				set, nca_step_setter(node), node->node->name));
 }
 
 static void check_same(struct nca_step *step, const char *variable, const char *unset)
