@@ -70,6 +70,50 @@ static void check_shared_prefix(struct nca_step *step, const struct nca_node_sta
 				    node->chosen->net.len, dev, dev));
 }
 
+/* The candidate of next that is in the network of c and that the kernel reaches over the chosen
+ * interface; NULL: none. */
+static const struct nca_candidate *hidden_peer(const struct nca_node_state *node,
+					       const struct nca_candidate *c,
+					       const struct nca_node_state *next)
+{
+	const char *name = node->chosen->state->link->name;
+	const struct nca_candidate *d;
+
+	NCA_FOREACH(d, next->candidates)
+		if (nca_prefix_same(&c->net, &d->net) &&
+		    nca_same(nca_routes_device(node->routes, &d->ip), name))
+			return d;
+	return NULL;
+}
+
+/* A faster port that the kernel does not use, because a longer prefix of the chosen one lies in its
+ * own. */
+static void check_hidden(struct nca_step *step, const struct nca_node_state *node,
+			 const struct nca_node_state *next)
+{
+	const struct nca_candidate *c, *d = NULL;
+	int speed = node->chosen ? nca_topo_speed(node->node, node->chosen->state->link) : -1;
+	char ip[NCA_ADDR_TEXT];
+	const char *name;
+
+	if (speed <= 0 || node == next || !streq(step->plan->net, "Socket"))
+		return;
+	NCA_FOREACH(c, node->candidates)
+		if (c->state->rule == NCA_RULE_UNREACHABLE &&
+		    nca_topo_speed(node->node, c->state->link) > speed &&
+		    (d = hidden_peer(node, c, next)))
+			break;
+	if (!d)
+		return;
+	name = node->chosen->state->link->name;
+	nca_step_warn(step, "shared-prefix", "hidden", node->node->name,
+		      nca_step_text(step,
+				    "%s is faster than %s, but the kernel sends to %s's %s, which "
+				    "is in the prefix of both, over %s. Use one subnet per port",
+				    c->state->link->name, name, next->node->name,
+				    nca_ip_text(&d->ip, ip), name));
+}
+
 static void check_rail_route(struct nca_step *step, const struct nca_node_state *node,
 			     const struct nca_node_state *next, size_t i)
 {
@@ -122,6 +166,7 @@ void nca_checks_run(struct nca_step *step)
 		check_memlock(step, node);
 		check_firewall(step, node);
 		check_shared_prefix(step, node, next);
+		check_hidden(step, node, next);
 		check_order(step, node);
 		for (k = 0; k < node->rails.n; k++)
 			check_rail_route(step, node, next, k);

@@ -12,6 +12,12 @@
 	"'169.254.7." last "', 'prefixlen': 16, 'scope': 'link'}]" more "}"
 #define BMC ", 'bmc_usb': true"
 
+#define SLOW(last) LINK("eth0", "10.0.0." last, ", 'speed_mbps': 1000")
+#define WIDE(last)                                                                                 \
+	", {'name': 'eth1', 'kind': 'ether', 'speed_mbps': 40000, 'addresses': [{'family': "       \
+	"'inet', 'addr': '10.0.0." last "', 'prefixlen': 16, 'scope': 'global'}]}"
+#define NARROW ROUTE("10.0.0.0/24", "eth0") "," ROUTE("10.0.0.0/16", "eth1")
+
 static const struct plan plans[] = {
 	{"one network",
 	 TWO("", "", "", "", "", ""),
@@ -68,6 +74,15 @@ static const struct plan plans[] = {
 	 "Socket",
 	 {"wlp3s0", "wlan0"},
 	 .hcas = {"", ""}},
+	{"the prefix of a slow port lies in that of a fast one",
+	 JOB(2, NODE("a", SLOW("1") WIDE("101"), NARROW, "",
+		     "") "," NODE("b", SLOW("2") WIDE("102"), NARROW, "", "")),
+	 "choose",
+	 "Socket",
+	 {"eth0", "eth0"},
+	 .hcas = {"", ""},
+	 .warning = "shared-prefix",
+	 .says = "eth1 is faster than eth0"},
 	{"no carrier",
 	 JOB(2, NODE("a", LINK("eth0", "10.0.0.1", ", 'carrier': 0") ETH1("1", ""), "", "",
 		     "") "," NODE("b", LINK("eth1", "10.1.0.2", ""), "", "", "")),
