@@ -159,6 +159,7 @@ void nca_checks_run(struct nca_step *step)
 	size_t i, k;
 
 	nca_ends_check(step);
+	nca_peers_check(step);
 	for (i = 0; i < step->nodes.n; i++) {
 		const struct nca_node_state *node = &step->nodes.v[i];
 		const struct nca_node_state *next = &step->nodes.v[(i + 1) % step->nodes.n];

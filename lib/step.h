@@ -232,6 +232,7 @@ void nca_transport_choose(struct nca_step *step);
 int nca_network_agree(struct nca_step *step);
 void nca_checks_run(struct nca_step *step);
 void nca_ends_check(struct nca_step *step);
+void nca_peers_check(struct nca_step *step);
 void nca_env_check(struct nca_step *step);
 void nca_env_check_lists(struct nca_step *step, const struct nca_node_state *node);
 void nca_env_check_values(struct nca_step *step, const struct nca_node_state *node);

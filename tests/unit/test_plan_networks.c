@@ -18,6 +18,8 @@
 	"'inet', 'addr': '10.0.0." last "', 'prefixlen': 16, 'scope': 'global'}]}"
 #define NARROW ROUTE("10.0.0.0/24", "eth0") "," ROUTE("10.0.0.0/16", "eth1")
 
+#define PEER(name, addr) ", 'peers': [{'name': '" name "', 'addresses': ['" addr "']}]"
+
 static const struct plan plans[] = {
 	{"one network",
 	 TWO("", "", "", "", "", ""),
@@ -140,6 +142,21 @@ static const struct plan plans[] = {
 								 "", "",
 								 USER("'NCCL_SOCKET_IFNAME': "
 								      "'eth0'"))),
+	 "choose",
+	 "Socket",
+	 {"eth0", "eth0"},
+	 .hcas = {"", ""}},
+	{"a name that leads to a machine in front of the node",
+	 JOB(2, NODE("a", LINK("eth0", "172.29.0.5", ""), HOP("eth0"), "",
+		     PEER("b", "10.0.0.12")) "," NODE("b", LINK("eth0", "172.21.0.7", ""),
+						      HOP("eth0"), "", PEER("a", "172.29.0.5"))),
+	 "choose",
+	 "Socket",
+	 {"eth0", "eth0"},
+	 .hcas = {"", ""},
+	 .warning = "name-elsewhere"},
+	{"a name that leads elsewhere, in one subnet",
+	 TWO("", "", "", "", PEER("b", "192.0.2.7"), ""),
 	 "choose",
 	 "Socket",
 	 {"eth0", "eth0"},
