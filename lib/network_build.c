@@ -90,6 +90,13 @@ static bool covers_all(struct nca_network *net, const struct nca_node_state *nod
 	return net->cover.yes;
 }
 
+/* No router passes link-local addresses, whatever the default route says (RFC 3927, 2.6.2). */
+static bool shares_wire(const struct nca_candidate *a, const struct nca_candidate *b)
+{
+	return (!nca_ip_is_link_local(&a->ip) && !nca_ip_is_link_local(&b->ip)) ||
+	       nca_prefix_same(&a->net, &b->net);
+}
+
 /* c, which the seed reaches, becomes the network's member of its node if it leads back and is the
  * best. */
 static void offer(struct nca_step *step, struct nca_network *net, size_t i, struct nca_candidate *c)
@@ -98,7 +105,7 @@ static void offer(struct nca_step *step, struct nca_network *net, size_t i, stru
 	enum nca_rule rule;
 	int better = 1;
 
-	if (net->broken || c->ip.family != net->seed->ip.family ||
+	if (net->broken || c->ip.family != net->seed->ip.family || !shares_wire(net->seed, c) ||
 	    !leads_back(net, &step->nodes.v[i], c))
 		return;
 	nca_network_see(net, c);
