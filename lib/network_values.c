@@ -4,6 +4,8 @@
 
 #include "network.h"
 
+#define STANDARD_MTU 1500
+
 #define VALUE(c, rule) ((c)->value[(rule)-NCA_RULE_FAMILY])
 
 struct nca_ips {
@@ -126,6 +128,9 @@ static void fill(struct nca_step *step, const struct nca_node_state *node, struc
 	VALUE(c, NCA_RULE_NODE_ADDRESS) =
 		names->n && bsearch(&c->ip, names->v, names->n, sizeof(*names->v), compare_ips);
 	VALUE(c, NCA_RULE_NOT_RAIL) = !is_rail(node, c->state);
+	/* What a tunnel takes off a standard frame says less than the nodes' names. */
+	if (names->n && VALUE(c, NCA_RULE_MTU) > 0 && VALUE(c, NCA_RULE_MTU) < STANDARD_MTU)
+		VALUE(c, NCA_RULE_MTU) = STANDARD_MTU;
 }
 
 int nca_network_values(struct nca_step *step)
