@@ -38,7 +38,13 @@ int nca_master_check(const struct nca_meeting *m)
 	if (!set || !plan->socket_addr || read_address(first, set, &ip))
 		return 0;
 	if (nca_ip_is_loopback(&ip))
-		return warn(m, set, "leads every node to itself");
+		return warn(m, set,
+			    nca_node_is_named(first, set)
+				    ? nca_pool_printf(m->pool,
+						      "is %s on %s: what listens at the name there "
+						      "is not reached by the others",
+						      first->hostname_resolves_to, first->name)
+				    : "leads every node to itself");
 	link = nca_node_holder(first, &ip);
 	if (!link)
 		return warn(m, set,
