@@ -47,16 +47,21 @@ static void set_plain(struct nca_step *step, size_t i, const char *variable)
 		nca_step_setenv(step, i, variable, name);
 		return;
 	}
-	if (is_meant(node, set)) {
-		nca_step_replace(step, i, variable, name);
-		return;
-	}
-	nca_step_warn(step, "env-no-interface", variable, node->node->name,
-		      nca_step_text(step,
-				    "%s=%s (set by %s) names no interface of the node that could "
-				    "work; it is replaced by %s. Unset it, or name one that exists "
-				    "in the task's network namespace",
-				    variable, set, nca_step_setter(node), name));
+	if (!is_meant(node, set))
+		nca_step_warn(
+			step, "env-no-interface", variable, node->node->name,
+			nca_step_text(step,
+				      "%s=%s (set by %s) names no interface of the node that "
+				      "could work; it is replaced by %s. Unset it, or name one "
+				      "that exists in the task's network namespace",
+				      variable, set, nca_step_setter(node), name));
+	else if (nca_step_is_user(node))
+		nca_step_warn(
+			step, "env-no-interface", variable, node->node->name,
+			nca_step_text(step,
+				      "%s=%s (set by the user) is an address, not the name of "
+				      "an interface; it is replaced by %s. Write that",
+				      variable, set, name));
 	nca_step_replace(step, i, variable, name);
 }
 

@@ -166,6 +166,14 @@ void nca_link_judge_user(struct nca_step *step, struct nca_node_state *node)
 		warn_useless(step, node, list, first);
 		return;
 	}
+	if (node->user_address && nca_step_is_user(node))
+		nca_step_warn(
+			step, "env-no-interface", "NCCL_SOCKET_IFNAME", node->node->name,
+			nca_step_text(step,
+				      "NCCL_SOCKET_IFNAME=%s (set by the user) is an address, "
+				      "and NCCL wants the name of an interface: %s is meant. "
+				      "Write =%s",
+				      list, first->link->name, first->link->name));
 	if (node->user_ifname)
 		warn_more(step, node, list, first);
 	NCA_FOREACH(state, node->links)

@@ -95,6 +95,13 @@ const char *nca_step_setter(const struct nca_node_state *node)
 	return nca_same(origin, "image") ? "the image" : "the user";
 }
 
+bool nca_step_is_user(const struct nca_node_state *node)
+{
+	const char *origin = node->node->environment_origin;
+
+	return !nca_same(origin, "nccl.conf") && !nca_same(origin, "image");
+}
+
 void nca_step_replace(struct nca_step *step, size_t node, const char *name, char *value)
 {
 	struct nca_pair *pair =

@@ -253,6 +253,9 @@ const char *nca_step_set(const struct nca_node_state *node, const char *variable
 /* Who set it: "the user", "the image", "nccl.conf". */
 const char *nca_step_setter(const struct nca_node_state *node);
 
+/* Was it the user, who can be told to write it otherwise? */
+bool nca_step_is_user(const struct nca_node_state *node);
+
 /* Are all GIDs of a port, as far as they are known, of RoCE v1? */
 bool nca_gid_only_v1(const struct nca_port *port);
 

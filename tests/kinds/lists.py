@@ -73,8 +73,8 @@ job('set-two-nets',
     **WARNS,
     hcas=ALL,
     warn_names=['NCCL_SOCKET_IFNAME'])
-job('set-ip', 'an address for a name', everywhere({'NCCL_SOCKET_IFNAME': '10.0.0.1'}), ifs='eth0', hcas=ALL)
-job('set-cidr', 'a subnet for a name', everywhere({'NCCL_SOCKET_IFNAME': '10.1.0.0/24'}), ifs='eth1', hcas=ALL)
+job('set-ip', 'an address for a name', everywhere({'NCCL_SOCKET_IFNAME': '10.0.0.1'}), **WARNS, ifs='eth0', hcas=ALL, warn_names=['=eth0'])
+job('set-cidr', 'a subnet for a name', everywhere({'NCCL_SOCKET_IFNAME': '10.1.0.0/24'}), **WARNS, ifs='eth1', hcas=ALL, warn_names=['=eth1'])
 job('set-hca-all', 'NCCL_IB_HCA=mlx5 is all', everywhere({'NCCL_IB_HCA': 'mlx5'}), ifs='eth0', hcas=ALL)
 job('set-hca-prefix',
     'NCCL_IB_HCA=mlx5_0,mlx5_1 takes mlx5_10 too',
