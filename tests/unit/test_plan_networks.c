@@ -20,6 +20,11 @@
 
 #define PEER(name, addr) ", 'peers': [{'name': '" name "', 'addresses': ['" addr "']}]"
 
+#define VPN(last)                                                                                  \
+	", {'name': 'wg0', 'kind': 'tun', 'mtu': 1420, 'addresses': [{'family': 'inet', 'addr': "  \
+	"'10.8.0." last "', 'prefixlen': 24, 'scope': 'global'}]}"
+#define SITE HOP("eth0") "," ROUTE("10.8.0.0/24", "wg0")
+
 static const struct plan plans[] = {
 	{"one network",
 	 TWO("", "", "", "", "", ""),
@@ -198,6 +203,38 @@ static const struct plan plans[] = {
 	 .hcas = {"", ""},
 	 .warning = "env-no-interface",
 	 .says = "eth1 is meant"},
+	{"a VPN by which the nodes are known, before what only a default route speaks for",
+	 JOB(2, NODE("a", LINK("eth0", "192.168.0.10", ", 'mtu': 1500") VPN("1"), SITE, "",
+		     PEER("b", "10.8.0.2")) "," NODE("b",
+						     LINK("eth0", "10.0.0.7", ", 'mtu': 1500")
+							     VPN("2"),
+						     SITE, "", PEER("a", "10.8.0.1"))),
+	 "choose",
+	 "Socket",
+	 {"wg0", "wg0"},
+	 .hcas = {"", ""}},
+	{"a VPN on one LAN",
+	 JOB(2, NODE("a", LINK("eth0", "10.0.0.1", ", 'mtu': 1500") VPN("1"),
+		     SITE "," ROUTE("10.0.0.0/24", "eth0"), "",
+		     PEER("b", "10.8.0.2")) "," NODE("b",
+						     LINK("eth0", "10.0.0.2", ", 'mtu': 1500")
+							     VPN("2"),
+						     SITE "," ROUTE("10.0.0.0/24", "eth0"), "",
+						     PEER("a", "10.8.0.1"))),
+	 "choose",
+	 "Socket",
+	 {"eth0", "eth0"},
+	 .hcas = {"", ""}},
+	{"a VPN beside the network of the names",
+	 JOB(2, NODE("a", LINK("eth0", "192.168.0.10", ", 'mtu': 1500") VPN("1"), SITE, "",
+		     PEER("b", "10.0.0.7")) "," NODE("b",
+						     LINK("eth0", "10.0.0.7", ", 'mtu': 1500")
+							     VPN("2"),
+						     SITE, "", PEER("a", "192.168.0.10"))),
+	 "choose",
+	 "Socket",
+	 {"eth0", "eth0"},
+	 .hcas = {"", ""}},
 	{"islands",
 	 JOB(2,
 	     NODE("a", LINK("eth0", "10.0.0.1", ""), ROUTE("10.0.0.0/24", "eth0"), "", "") "," NODE(
