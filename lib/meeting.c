@@ -154,14 +154,15 @@ int nca_meeting_value(const struct nca_meeting *m, const struct nca_setting *s, 
 	return number < 0 || *ret ? 0 : -ENOMEM;
 }
 
-/* What somebody has set stays; PET_RDZV_CONF alone is a list, to which we add. */
+/* What somebody has set stays, but not what a command of a script has left empty; PET_RDZV_CONF
+ * alone is a list, to which we add. */
 static bool is_taken(const struct nca_meeting *m, const struct nca_setting *s, size_t i)
 {
 	const struct nca_node *node = &m->job->nodes.v[i];
 	const char *set = nca_pairs_get(node->environment, s->name);
 
 	if (s->value != NCA_VALUE_IS_HOST)
-		return set;
+		return set && *set;
 	/* Who names an endpoint also knows which node that is. */
 	return (set && strstr(set, "is_host")) ||
 	       nca_pairs_get(node->environment, "PET_RDZV_ENDPOINT");

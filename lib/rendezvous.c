@@ -75,7 +75,7 @@ static int choose_port(const struct nca_meeting *m, const struct nca_node *first
 	const char *set = nca_pairs_get(first->environment, "MASTER_PORT");
 	struct nca_rendezvous *r = m->plan->rendezvous;
 
-	if (set)
+	if (set && *set)
 		return nca_master_port(m, set, &r->master_port);
 	r->master_port = nca_rendezvous_port(first, m->opt, m->job->id);
 	if (r->master_port >= 0)
@@ -99,7 +99,7 @@ int nca_rendezvous_plan(const struct nca_job *job, const struct nca_options *opt
 	if (!r)
 		return nca_fail_memory(err);
 	plan->rendezvous = r;
-	r->master_addr = set ? (char *)set : plan->nodes.v[0].socket_addr;
+	r->master_addr = set && *set ? (char *)set : plan->nodes.v[0].socket_addr;
 	if (!r->master_addr && job->nnodes == 1)
 		r->master_addr = "127.0.0.1";
 	rc = choose_port(&m, first);
