@@ -36,6 +36,9 @@ int nca_network_values(struct nca_step *step);
 /* One network per candidate of the first node, those that do not join all nodes too. -ENOMEM. */
 int nca_network_build(struct nca_step *step, nca_networks *all);
 
+/* Breaks the networks of which nobody knows that they join the nodes, where another is known to. */
+void nca_network_drop_guesses(struct nca_step *step, nca_networks *all);
+
 /*
  * The device over which packets of a candidate must leave, NULL: any. A host address on a dummy
  * device is the node's own, whatever carries the packets: so nodes are addressed that speak BGP.

@@ -248,41 +248,6 @@ static int seed(struct nca_step *step, nca_networks *all)
 	return 0;
 }
 
-static int value(const struct nca_network *net, enum nca_rule rule)
-{
-	return net->value[rule - NCA_RULE_FAMILY];
-}
-
-/* A network of software to which the names of the nodes lead: a VPN between sites. */
-static const struct nca_network *named_overlay(const nca_networks *all)
-{
-	const struct nca_network *net;
-
-	NCA_FOREACH(net, *all)
-		if (!net->broken && value(net, NCA_RULE_NODE_ADDRESS) == 1 &&
-		    value(net, NCA_RULE_PHYSICAL) == 0)
-			return net;
-	return NULL;
-}
-
-/* Where the nodes are known by a VPN, that the default route would take a packet to the other
- * site's private address says nothing. */
-static void drop_guesses(struct nca_step *step, nca_networks *all)
-{
-	const struct nca_network *overlay = step->nodes.n > 1 ? named_overlay(all) : NULL;
-	const struct nca_routes *routes = step->nodes.v->routes;
-	struct nca_network *net;
-
-	NCA_FOREACH(net, *all)
-		if (overlay && !net->broken && value(net, NCA_RULE_NODE_ADDRESS) == 0 &&
-		    routes->known && nca_routes_longest(routes, &net->member[1]->ip) == 0)
-			net->broken = nca_step_text(
-				step,
-				"only the default route leads to %s, and the names of the nodes "
-				"lead to %s",
-				step->nodes.v[1].node->name, overlay->seed->state->link->name);
-}
-
 int nca_network_build(struct nca_step *step, nca_networks *all)
 {
 	size_t i;
@@ -292,6 +257,6 @@ int nca_network_build(struct nca_step *step, nca_networks *all)
 		find_members(step, all, i);
 	rc = rc ? rc : check_pairs(step, all);
 	if (!rc)
-		drop_guesses(step, all);
+		nca_network_drop_guesses(step, all);
 	return rc;
 }

@@ -235,6 +235,19 @@ static const struct plan plans[] = {
 	 "Socket",
 	 {"eth0", "eth0"},
 	 .hcas = {"", ""}},
+	{"without routes, one subnet before two",
+	 JOB(2,
+	     NODE("a",
+		  LINK("eth0", "10.0.0.1", ", 'speed_mbps': 1000") ", " LINK(
+			  "eth1", "10.1.1.1", ", 'speed_mbps': 100000"),
+		  "", "", "") "," NODE("b",
+				       LINK("eth0", "10.0.0.2", ", 'speed_mbps': 1000") ", " LINK(
+					       "eth1", "10.1.2.1", ", 'speed_mbps': 100000"),
+				       "", "", "")),
+	 "choose",
+	 "Socket",
+	 {"eth0", "eth0"},
+	 .hcas = {"", ""}},
 	{"islands",
 	 JOB(2,
 	     NODE("a", LINK("eth0", "10.0.0.1", ""), ROUTE("10.0.0.0/24", "eth0"), "", "") "," NODE(
