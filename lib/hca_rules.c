@@ -27,7 +27,7 @@ static bool is_iwarp(const struct nca_hca *hca, const struct nca_port *port)
 
 bool nca_port_is_live(const struct nca_port_state *p)
 {
-	return !nca_port_is_plugin(p->hca, p->port) && !is_iwarp(p->hca, p->port) &&
+	return !nca_port_is_plugin(p->hca, p->port) &&
 	       (!p->port->state || streq(p->port->state, "ACTIVE"));
 }
 
@@ -74,14 +74,26 @@ static void judge_open(struct nca_step *step, const struct nca_node *node, struc
 				"it is not among the devices that the task was seen to open");
 }
 
+static bool has_link(const struct nca_port_state *p)
+{
+	return p->layer == NCA_LAYER_IB && nca_same(p->port->phys_state, "LinkUp");
+}
+
+bool nca_port_is_unmanaged(const struct nca_port_state *p)
+{
+	return p->rule == NCA_RULE_PORT_DOWN && has_link(p);
+}
+
 static void judge_state(struct nca_step *step, struct nca_port_state *p)
 {
 	const struct nca_port *port = p->port;
 
 	if (port->state && !streq(port->state, "ACTIVE"))
-		nca_port_reject(step, p, NCA_RULE_PORT_DOWN,
-				nca_step_text(step, "%s (%s)", port->state,
-					      port->phys_state ? port->phys_state : "unknown"));
+		nca_port_reject(
+			step, p, NCA_RULE_PORT_DOWN,
+			nca_step_text(step, "%s (%s)%s", port->state,
+				      port->phys_state ? port->phys_state : "unknown",
+				      has_link(p) ? ": no subnet manager has set it up" : ""));
 	else if (p->layer == NCA_LAYER_IB &&
 		 (port->lid == 0 || port->lid == 65535 || port->sm_lid == 0))
 		nca_port_reject(step, p, NCA_RULE_NO_SUBNET_MANAGER,
@@ -138,7 +150,9 @@ static void judge_port(struct nca_step *step, const struct nca_node_state *node,
 	if (nca_port_is_plugin(p->hca, p->port))
 		nca_port_reject(step, p, NCA_RULE_PLUGIN_FABRIC, "not for NCCL's own transport");
 	else if (is_iwarp(p->hca, p->port))
-		nca_port_reject(step, p, NCA_RULE_IWARP, "iWARP");
+		nca_port_reject(step, p, NCA_RULE_IWARP,
+				"iWARP, over which NCCL cannot connect; some cards can do RoCE v2 "
+				"instead");
 	else if (nca_same(nca_topo_vpd(node->node, p->hca, "SMDL"), "SW_MNG"))
 		nca_port_reject(step, p, NCA_RULE_MANAGEMENT, "manages the NVLink switches");
 	if (nca_topo_netdevs(p->hca, p->port, step->pool, &p->netdevs))

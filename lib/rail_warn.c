@@ -80,10 +80,12 @@ static void warn_lacking(struct nca_step *step, const struct nca_rail *rail, siz
 	if (p && p->rule == NCA_RULE_PORT_DOWN)
 		nca_step_warn(step, "rail-down", key, name,
 			      nca_step_text(step,
-					    "%s port %d is %s (%s): no cable, no peer or switched "
-					    "off; left out on all nodes. %s",
+					    "%s port %d is %s (%s): %s; left out on all nodes. %s",
 					    p->hca->name, p->port->port, p->port->state,
 					    p->port->phys_state ? p->port->phys_state : "unknown",
+					    nca_port_is_unmanaged(p)
+						    ? "no subnet manager has set it up"
+						    : "no cable, no peer or switched off",
 					    advice));
 	else if (p)
 		nca_step_warn(step, "rail-unusable", key, name,

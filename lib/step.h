@@ -282,8 +282,12 @@ int nca_version_nccl(const struct nca_node *node);
 /* Shares the port a PCIe switch with a GPU, as far as NCCL will see it? */
 bool nca_port_is_near(const struct nca_node_state *node, const struct nca_port_state *p);
 
-/* May the port carry RDMA of NCCL as far as kind and state go: a verbs port that is not down? */
+/* Would NCCL try the port: one of verbs that is not down? It does not look at iWARP
+ * (src/transport/net_ib/init.cc). */
 bool nca_port_is_live(const struct nca_port_state *port);
+
+/* Is it InfiniBand that has a link, but no subnet manager has set it up? */
+bool nca_port_is_unmanaged(const struct nca_port_state *port);
 bool nca_port_is_plugin(const struct nca_hca *hca, const struct nca_port *port);
 
 #endif

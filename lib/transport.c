@@ -3,18 +3,11 @@
  * when RDMA that is there stays unused. */
 #include "step.h"
 
-/* InfiniBand that has a link and no subnet manager. */
-static bool is_cabled(const struct nca_port_state *p)
-{
-	return p->layer == NCA_LAYER_IB && p->rule == NCA_RULE_PORT_DOWN &&
-	       nca_same(p->port->phys_state, "LinkUp");
-}
-
 /* Was this port meant for RDMA and is only kept from it? A RoCE port with an empty GID table is
  * the twin of a virtual machine's Ethernet, no more (Azure's accelerated networking). */
 static bool is_lost(const struct nca_port_state *p)
 {
-	if (is_cabled(p))
+	if (nca_port_is_unmanaged(p))
 		return true;
 	if (!nca_port_is_live(p))
 		return false;

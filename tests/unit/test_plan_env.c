@@ -20,6 +20,8 @@ static const struct variable variables[] = {
 	 "Socket"},
 	{"TCP beside a plug-in", TWO("", "", "", "", ", 'nccl_net_plugin': 'libnccl-net.so'", ""),
 	 "NCCL_NET", "Socket"},
+	{"TCP beside iWARP, which NCCL would try", TWO("", "", RNIC(""), RNIC(""), "", ""),
+	 "NCCL_NET", "Socket"},
 	{"TCP where there is nothing else", TWO("", "", "", "", "", ""), "NCCL_NET", NULL},
 	{"what is set stays", TWO("", "", "", "", USER("'GLOO_SOCKET_IFNAME': 'eth0'"), ""),
 	 "GLOO_SOCKET_IFNAME", NULL},

@@ -14,6 +14,13 @@ static const struct verdict verdicts[] = {
 	{"the node that lacks a rail is named, not the first",
 	 THREE(BOTH, BOTH, IB("m0", "ACTIVE", "200") "," IB("m1", "DOWN", "10")), "", "choose",
 	 "sure", "rail-down", "3", "m1 port 1 is DOWN"},
+	{"a link without a subnet manager",
+	 THREE(BOTH, BOTH,
+	       IB("m0", "ACTIVE", "200") ",{'name': 'm1', 'pci': 'm1', 'ports': [{'port': 1, "
+					 "'state': 'INIT', 'phys_state': 'LinkUp', "
+					 "'link_layer': 'InfiniBand'}]}"),
+	 "", "choose", "sure", "rail-down", "3",
+	 "m1 port 1 is INIT (LinkUp): no subnet manager has set it up"},
 	{"missing-rail=fail",
 	 THREE(BOTH, BOTH, IB("m0", "ACTIVE", "200") "," IB("m1", "DOWN", "10")),
 	 "missing-rail=fail", "refuse", "sure", "rail-down", "3", "m1 port 1 is DOWN"},
