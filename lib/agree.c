@@ -59,6 +59,14 @@ static size_t first_lacking(const struct nca_rail *rail)
 	return i;
 }
 
+/* Is the port left out for what has become of it? One of another role or link layer is another
+ * device that bears the name there. */
+static bool is_sick(const struct nca_port_state *p)
+{
+	return p && p->rule != NCA_RULE_LINK_LAYER && p->rule != NCA_RULE_FRONT_END &&
+	       p->rule != NCA_RULE_LOCALITY;
+}
+
 /* Is a rail that some node lacks there on it too, but of no use? Then keys tell more than places.
  */
 static bool has_sick_sibling(const struct nca_step *step, const struct nca_rail_table *table)
@@ -67,8 +75,8 @@ static bool has_sick_sibling(const struct nca_step *step, const struct nca_rail_
 
 	NCA_FOREACH(rail, table->rails)
 		if (rail->n < step->nodes.n &&
-		    nca_rail_find(step, &step->nodes.v[first_lacking(rail)], &rail->key,
-				  table->kind))
+		    is_sick(nca_rail_find(step, &step->nodes.v[first_lacking(rail)], &rail->key,
+					  table->kind)))
 			return true;
 	return false;
 }

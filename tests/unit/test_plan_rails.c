@@ -24,7 +24,49 @@
 	"'netdev': 'eth1', 'gids': [{'index': 3, 'gid': '0000:0000:0000:0000:0000:ffff:" gid       \
 	"', 'type': 'RoCE v2', 'ndev': 'eth1'}]}]}"
 
+/* A node whose default route leaves by its first rail. */
+#define LEADS_OUT(name, last, more_links, more_hcas, more)                                         \
+	NODE(name, LINK("r1", "10.1.0." last, "") more_links,                                      \
+	     ROUTE("default", "r1") "," ROUTE("10.1.0.0/24", "r1") "," ROUTE("10.2.0.0/24", "r2"), \
+	     ROCE("1", "ACTIVE", GID("1", last)) more_hcas, more)
+#define WITH_R2(name, last, more)                                                                  \
+	LEADS_OUT(name, last, RAIL("2", last, ""), "," ROCE("2", "ACTIVE", GID("2", last)), more)
+#define GPUS(m1, m2)                                                                               \
+	", 'gpus': [{'index': 0}, {'index': 1}], 'distances': {'m1': [" m1 "], 'm2': [" m2 "]}"
+
 static const struct plan plans[] = {
+	{"the front end is left out",
+	 JOB(2, WITH_R2("a", "1", "") "," WITH_R2("b", "2", "")),
+	 "choose",
+	 "RoCE",
+	 {"r1", "r1"},
+	 .hcas = {"m2", "m2"}},
+	{"the front end beside a GPU that has a rail",
+	 JOB(2, WITH_R2("a", "1", GPUS("'PIX', 'SYS'", "'PXB', 'PIX'"))),
+	 "choose",
+	 "RoCE",
+	 {"r1"},
+	 .hcas = {"m2"}},
+	{"the front end is the only rail of a GPU",
+	 JOB(2, WITH_R2("a", "1", GPUS("'PXB', 'SYS'", "'SYS', 'PIX'"))),
+	 "choose",
+	 "RoCE",
+	 {"r1"},
+	 .hcas = {"m1,m2"}},
+	{"the front end of one node is all that the other has",
+	 JOB(2, WITH_R2("a", "1", "") "," LEADS_OUT("b", "2", "", "", "")),
+	 "choose",
+	 "RoCE",
+	 {"r1", "r1"},
+	 .hcas = {"m1", "m1"},
+	 .warning = "rail-missing"},
+	{"a device of the name is Ethernet there: as many on both, so none is missing",
+	 TWO("", "", IB("m0", "ACTIVE", "200") "," ETH("m1") "," IB("m2", "ACTIVE", "200"),
+	     IB("m0", "ACTIVE", "200") "," IB("m1", "ACTIVE", "200") "," ETH("m2"), "", ""),
+	 "choose",
+	 "IB",
+	 {"eth0", "eth0"},
+	 .hcas = {"m0,m2", "m0,m1"}},
 	{"one wire without routable addresses",
 	 TWO(WIRE("1"), WIRE("2"), WIRED("a9fe:0101"), WIRED("a9fe:0102"), "", ""),
 	 "choose",
