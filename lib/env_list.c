@@ -27,6 +27,17 @@ static bool any_port(const struct nca_node_state *node, const char *entry, size_
 	return false;
 }
 
+/* One list for all nodes may hold the names of each. */
+static bool any_node(const struct nca_step *step, const char *entry, size_t n, bool exact)
+{
+	const struct nca_node_state *node;
+
+	NCA_FOREACH(node, step->nodes)
+		if (any_port(node, entry, n, exact))
+			return true;
+	return false;
+}
+
 /* A longer name that a whole name takes too: mlx5_1 and mlx5_10. */
 static const char *longer_name(const struct nca_node_state *node, const char *entry, size_t n)
 {
@@ -47,11 +58,11 @@ static void check_entry(struct nca_step *step, const struct nca_node_state *node
 	bool exact = nca_names_exact(list);
 	const char *longer = exact ? NULL : longer_name(node, entry, n);
 
-	if (!any_port(node, entry, n, exact))
+	if (!any_node(step, entry, n, exact))
 		nca_step_warn(step, "env-no-hca", "some", node->node->name,
 			      nca_step_text(step,
-					    "NCCL_IB_HCA=%s (set by %s) names %.*s, which the node "
-					    "does not have; the rest of the list is used. Name "
+					    "NCCL_IB_HCA=%s (set by %s) names %.*s, which no node "
+					    "has; the rest of the list is used. Name "
 					    "devices that exist, or unset it",
 					    list, nca_step_setter(node), (int)n, entry));
 	else if (longer)
