@@ -20,6 +20,8 @@ static const char *why(enum nca_rule rule)
 		return "the step uses another link layer";
 	case NCA_RULE_LOCALITY:
 		return "no PCIe switch in common with a GPU, other ports have one";
+	case NCA_RULE_MODEL:
+		return "of another model than those of which there is one for each GPU";
 	default:
 		return "slower than other ports of the node";
 	}
@@ -181,6 +183,23 @@ static bool is_fastest(const struct nca_node_state *node, const struct nca_port_
 	return true;
 }
 
+/* Is it one of a model of which there are as many as GPUs, and only few of others? Where a port is
+ * next to a GPU that tells more. */
+static bool is_model_of_gpus(const struct nca_node_state *node, const struct nca_port_state *p)
+{
+	const struct nca_port_state *other;
+	size_t open = 0, same = 0;
+
+	if (any_near(node) || p->hca->vendor_part_id < 0)
+		return false;
+	NCA_FOREACH(other, node->ports)
+		if (nca_port_is_open(other)) {
+			open++;
+			same += other->hca->vendor_part_id == p->hca->vendor_part_id;
+		}
+	return same == node->node->gpus.n && 2 * same > open;
+}
+
 /* Applies a rule on every node, but not where somebody chose the HCAs. */
 static void filter_all(struct nca_step *step, enum nca_rule rule, nca_keep_fn keep)
 {
@@ -269,5 +288,6 @@ void nca_ports_filter(struct nca_step *step)
 	nca_fabric_choose_subnets(step);
 	filter_all(step, NCA_RULE_LOCALITY, is_near);
 	filter_all(step, NCA_RULE_SLOWER, is_fastest);
+	filter_all(step, NCA_RULE_MODEL, is_model_of_gpus);
 	nca_fabric_choose_largest(step);
 }

@@ -128,6 +128,11 @@ const struct nca_rule_info nca_rules[NCA_RULES] = {
 	[NCA_RULE_SLOWER] = PORT("slower", "a slow port in the list slows every ring "
 					   "(NVIDIA/nccl#1412)"),
 
+	[NCA_RULE_MODEL] =
+		PORT("other-model", "boards whose PCI tree tells nothing have one HCA of one model "
+				    "per GPU; an odd one is storage or management (BlueField-3 "
+				    "of GB200 trays)"),
+
 	[NCA_RULE_PING_FAILED] =
 		PORT("ping-failed", "RDMA over it was tried in this step and failed: an ACTIVE "
 				    "port proves nothing, and NCCL fails with status 12 only "

@@ -57,6 +57,7 @@ enum nca_rule {
 	NCA_RULE_IB_SUBNET,
 	NCA_RULE_LOCALITY,
 	NCA_RULE_SLOWER,
+	NCA_RULE_MODEL,
 
 	/* A test of the chosen ports. */
 	NCA_RULE_PING_FAILED,

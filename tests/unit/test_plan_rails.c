@@ -34,6 +34,14 @@
 #define GPUS(m1, m2)                                                                               \
 	", 'gpus': [{'index': 0}, {'index': 1}], 'distances': {'m1': [" m1 "], 'm2': [" m2 "]}"
 
+#define MODEL(name, model)                                                                         \
+	"{'name': '" name "', 'vendor_part_id': " model ", 'ports': [{'port': 1, 'state': "        \
+	"'ACTIVE', 'link_layer': 'InfiniBand', 'rate_gbps': 400}]}"
+#define MODELS(odd, gpus)                                                                          \
+	NODE("a", LINK("eth0", "10.0.0.1", ""), "",                                                \
+	     MODEL("m0", odd) "," MODEL("m1", "4129") "," MODEL("m2", "4129"),                     \
+	     ", 'gpus': [" gpus "]")
+
 static const struct plan plans[] = {
 	{"the front end is left out",
 	 JOB(2, WITH_R2("a", "1", "") "," WITH_R2("b", "2", "")),
@@ -60,6 +68,25 @@ static const struct plan plans[] = {
 	 {"r1", "r1"},
 	 .hcas = {"m1", "m1"},
 	 .warning = "rail-missing"},
+	{"one of a model for each GPU, and an odd one",
+	 JOB(2, MODELS("41692", "{'index': 0}, {'index': 1}")),
+	 "choose",
+	 "IB",
+	 {"eth0"},
+	 .hcas = {"m1,m2"}},
+	{"one GPU of two is seen",
+	 JOB(2, MODELS("41692", "{'index': 0}")),
+	 "choose",
+	 "IB",
+	 {"eth0"},
+	 .hcas = {"m0,m1,m2"}},
+	{"three of one model",
+	 JOB(2, MODELS("4129", "{'index': 0}, {'index': 1}")),
+	 "choose",
+	 "IB",
+	 {"eth0"},
+	 .hcas = {"m0,m1,m2"},
+	 .warning = "hcas-unclear"},
 	{"a device of the name is Ethernet there: as many on both, so none is missing",
 	 TWO("", "", IB("m0", "ACTIVE", "200") "," ETH("m1") "," IB("m2", "ACTIVE", "200"),
 	     IB("m0", "ACTIVE", "200") "," IB("m1", "ACTIVE", "200") "," ETH("m2"), "", ""),
