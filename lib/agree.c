@@ -40,93 +40,11 @@ static int collect_rails(struct nca_step *step)
 	return 0;
 }
 
-static bool equal_counts(const struct nca_step *step)
-{
-	const struct nca_node_state *node;
-
-	NCA_FOREACH(node, step->nodes)
-		if (node->rails.n != step->nodes.v->rails.n)
-			return false;
-	return true;
-}
-
-static size_t first_lacking(const struct nca_rail *rail)
-{
-	size_t i = 0;
-
-	while (rail->port[i])
-		i++;
-	return i;
-}
-
-/* Is the port left out for what has become of it? One of another role or link layer is another
- * device that bears the name there. */
-static bool is_sick(const struct nca_port_state *p)
-{
-	return p && p->rule != NCA_RULE_LINK_LAYER && p->rule != NCA_RULE_FRONT_END &&
-	       p->rule != NCA_RULE_LOCALITY;
-}
-
-/* Is a rail that some node lacks there on it too, but of no use? Then keys tell more than places.
- */
-static bool has_sick_sibling(const struct nca_step *step, const struct nca_rail_table *table)
-{
-	const struct nca_rail *rail;
-
-	NCA_FOREACH(rail, table->rails)
-		if (rail->n < step->nodes.n &&
-		    is_sick(nca_rail_find(step, &step->nodes.v[first_lacking(rail)], &rail->key,
-					  table->kind)))
-			return true;
-	return false;
-}
-
-/* Is every port of every node a rail? Then none is sick. */
-static bool all_are_rails(const struct nca_step *step)
-{
-	const struct nca_node_state *node;
-
-	NCA_FOREACH(node, step->nodes)
-		if (node->rails.n != node->ports.n)
-			return false;
-	return true;
-}
-
-/*
- * The kind of key by which the rails of the nodes are matched, and all rails by it. *sick: some
- * node lacks a rail that it should have, whether the keys tell which or not.
- */
-static enum nca_rail_key_kind choose_kind(struct nca_step *step, struct nca_rail_table *table,
-					  bool *sick)
-{
-	enum nca_rail_key_kind kind;
-
-	for (kind = NCA_KEY_PLACE; kind < NCA_KEY_ORDINAL; kind++) {
-		bool tells;
-
-		if (kind > NCA_KEY_SUBNET && equal_counts(step) && all_are_rails(step))
-			break;
-		if (!nca_rail_table_read(step, kind, table))
-			continue;
-		if (nca_mesh_is(step, table))
-			return kind;
-		tells = nca_rail_table_tells(step, table);
-		if (tells && (kind <= NCA_KEY_SUBNET || !equal_counts(step)))
-			return kind;
-		if (kind > NCA_KEY_SUBNET && has_sick_sibling(step, table)) {
-			*sick = true;
-			if (tells)
-				return kind;
-		}
-	}
-	return NCA_KEY_ORDINAL;
-}
-
 /* A rail that is not on all nodes: names those that lack it, drops it. */
 static void drop_rail(struct nca_step *step, const struct nca_rail *rail,
 		      enum nca_rail_key_kind kind)
 {
-	const char *lacking = step->nodes.v[first_lacking(rail)].node->name;
+	const char *lacking = step->nodes.v[nca_rail_lacking(rail)].node->name;
 	size_t i;
 
 	/* Subnets that are not on all nodes are other fabrics. */
@@ -177,6 +95,46 @@ static void cut(struct nca_step *step, size_t n, enum nca_rule rule, const char 
 		}
 }
 
+/* Is it known that a port reaches no address in the network of another node's port? */
+static bool is_apart(const struct nca_step *step, size_t i, const struct nca_port_state *p,
+		     const struct nca_port_state *other)
+{
+	const struct nca_prefix *from = nca_rail_network(step, p);
+	const struct nca_prefix *to = nca_rail_network(step, other);
+	const struct nca_gid *gid = p->gid[0] ? p->gid[0] : p->gid[1];
+
+	return from && to && gid && !nca_prefix_same(from, to) &&
+	       !nca_routes_any_via(step->nodes.v[i].routes, gid->ndev, &to->ip);
+}
+
+/* Does what the routes say speak against all pairs by place? */
+static bool places_are_apart(const struct nca_step *step)
+{
+	size_t i, k, n = step->nodes.n;
+
+	for (k = 0; k < step->nodes.v->rails.n; k++) {
+		bool apart = false;
+
+		for (i = 0; i < n && !apart; i++)
+			apart = is_apart(step, i, step->nodes.v[i].rails.v[k],
+					 step->nodes.v[(i + 1) % n].rails.v[k]);
+		if (!apart)
+			return false;
+	}
+	return true;
+}
+
+/* What is wrong with a port of a node that lacks some; "" where none is seen. */
+static const char *sick_text(struct nca_step *step, const struct nca_node_state *node)
+{
+	const struct nca_port_state *p;
+
+	NCA_FOREACH(p, node->ports)
+		if (p->rule == NCA_RULE_PORT_DOWN && p->layer == node->rails.v[0]->layer)
+			return nca_step_text(step, " (%s)", p->text);
+	return "";
+}
+
 /* Nothing tells which rail is which: as many on every node as the poorest has. */
 static void match_places(struct nca_step *step, bool sick)
 {
@@ -185,14 +143,17 @@ static void match_places(struct nca_step *step, bool sick)
 	NCA_FOREACH(node, step->nodes)
 		if (node->rails.n < poorest->rails.n)
 			poorest = node;
-	if (!equal_counts(step))
+	if (!nca_rails_equal(step))
 		nca_step_unsure(step, "rail-missing", poorest->node->name,
 				nca_step_text(step,
-					      "only %zu usable HCA ports, other nodes have more, "
+					      "only %zu usable HCA ports%s, other nodes have more, "
 					      "and nothing tells which is missing: the first %zu "
 					      "of each node are used. Compare the nodes, or set "
 					      "NCCL_IB_HCA on each",
-					      poorest->rails.n, poorest->rails.n));
+					      poorest->rails.n, sick_text(step, poorest),
+					      poorest->rails.n));
+	else if (sick && places_are_apart(step))
+		cut(step, 0, NCA_RULE_MISSING_RAIL, "no other node has a port in its network");
 	else if (sick)
 		nca_step_unsure(step, "rail-unmatched", NULL,
 				nca_step_text(step,
@@ -290,7 +251,7 @@ int nca_rails_agree(struct nca_step *step)
 		nca_pins_count(step, node);
 	if (can_agree(step) && !step->rdma_refused && !step->foreign) {
 		before = nca_rails_most(step);
-		if (choose_kind(step, &table, &sick) == NCA_KEY_ORDINAL)
+		if (nca_rail_choose_kind(step, &table, &sick) == NCA_KEY_ORDINAL)
 			match_places(step, sick);
 		else if (nca_mesh_is(step, &table))
 			use_mesh(step, &table);

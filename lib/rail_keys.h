@@ -73,6 +73,19 @@ const struct nca_port_state *nca_rail_find(const struct nca_step *step,
 /* As many as the node with the most rails has. */
 size_t nca_rails_most(const struct nca_step *step);
 
+/* Have all nodes as many rails? */
+bool nca_rails_equal(const struct nca_step *step);
+
+/* The first node that lacks a rail, which some node does. */
+size_t nca_rail_lacking(const struct nca_rail *rail);
+
+/*
+ * The kind of key by which the rails of the nodes are matched, and all rails by it. *sick: some
+ * node lacks a rail that it should have, whether the keys tell which or not.
+ */
+enum nca_rail_key_kind nca_rail_choose_kind(struct nca_step *step, struct nca_rail_table *table,
+					    bool *sick);
+
 /* Names the nodes that lack a rail, and why, in one warning per cause. */
 void nca_rail_warn(struct nca_step *step, const struct nca_rail *rail, enum nca_rail_key_kind kind);
 

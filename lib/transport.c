@@ -177,6 +177,21 @@ static bool any_missing(const struct nca_step *step)
 	return false;
 }
 
+/* A port whose repair would give a rail back; "" where none is seen. */
+static const char *repair_text(struct nca_step *step)
+{
+	const struct nca_node_state *node;
+	const struct nca_port_state *p;
+
+	NCA_FOREACH(node, step->nodes)
+		NCA_FOREACH(p, node->ports)
+			if (p->rule == NCA_RULE_PORT_DOWN || p->rule == NCA_RULE_NO_GID ||
+			    p->rule == NCA_RULE_NOT_OPENABLE)
+				return nca_step_text(step, ". Repair them; on %s %s",
+						     node->node->name, p->text);
+	return "";
+}
+
 static void lose(struct nca_step *step)
 {
 	const struct nca_node_state *node;
@@ -193,8 +208,8 @@ static void lose(struct nca_step *step)
 		nca_step_warn(step, "no-common-rail", "", NULL,
 			      nca_step_text(step,
 					    "every rail is missing on some node, so the "
-					    "whole step %s TCP",
-					    uses(step)));
+					    "whole step %s TCP%s",
+					    uses(step), repair_text(step)));
 	else if (all)
 		warn_fabrics(step);
 	nca_step_verdict(step, step->opt->fallback_fail > 0 ? "refuse" : "fallback");

@@ -34,6 +34,9 @@
 #define GPUS(m1, m2)                                                                               \
 	", 'gpus': [{'index': 0}, {'index': 1}], 'distances': {'m1': [" m1 "], 'm2': [" m2 "]}"
 
+#define BARE(name, state)                                                                          \
+	"{'name': '" name "', 'ports': [{'port': 1, 'state': '" state                              \
+	"', 'link_layer': 'InfiniBand'}]}"
 #define MODEL(name, model)                                                                         \
 	"{'name': '" name "', 'vendor_part_id': " model ", 'ports': [{'port': 1, 'state': "        \
 	"'ACTIVE', 'link_layer': 'InfiniBand', 'rate_gbps': 400}]}"
@@ -68,6 +71,24 @@ static const struct plan plans[] = {
 	 {"r1", "r1"},
 	 .hcas = {"m1", "m1"},
 	 .warning = "rail-missing"},
+	{"numbers are shifted by an Ethernet device: the names tell nothing",
+	 TWO("", "", BARE("m0", "ACTIVE") "," BARE("m1", "DOWN") "," BARE("m2", "ACTIVE"),
+	     ETH("m0") "," BARE("m1", "ACTIVE") "," BARE("m2", "ACTIVE") "," BARE("m3", "ACTIVE"),
+	     "", ""),
+	 "choose",
+	 "IB",
+	 {"eth0", "eth0"},
+	 .hcas = {"m0,m2", "m1,m2"},
+	 .warning = "rail-missing"},
+	{"each node has another rail, and no route joins them",
+	 TWO(RAIL("1", "1", "") RAIL("2", "1", ""), RAIL("1", "2", "") RAIL("2", "2", ""),
+	     ROCE("1", "ACTIVE", GID("1", "1")) "," ROCE("2", "DOWN", ""),
+	     ROCE("1", "DOWN", "") "," ROCE("2", "ACTIVE", GID("2", "2")), "", ""),
+	 "fallback",
+	 "Socket",
+	 {"eth0", "eth0"},
+	 .hcas = {"", ""},
+	 .warning = "no-common-rail"},
 	{"one of a model for each GPU, and an odd one",
 	 JOB(2, MODELS("41692", "{'index': 0}, {'index': 1}")),
 	 "choose",
