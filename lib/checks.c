@@ -136,6 +136,49 @@ static void check_rail_route(struct nca_step *step, const struct nca_node_state 
 			      from->len, ndev, next->node->name, nca_ip_text(&to->ip, b), to->len));
 }
 
+/* Does the interface answer ARP requests for addresses of the node's other interfaces? Only if it
+ * is known that it does. */
+static bool answers_for_all(struct nca_step *step, const struct nca_node *node, const char *ndev)
+{
+	const char *all = nca_pairs_get(node->sysctl, "arp_ignore");
+	const char *key = nca_step_text(step, "arp_ignore/%s", ndev);
+
+	return all && streq(all, "0") && key && !nca_pairs_get(node->sysctl, key);
+}
+
+/* Two RoCE ports in one subnet: RDMA to the address of one that is sent to the MAC of the other is
+ * dropped, where sockets would be served (linux Documentation/networking/ip-sysctl.rst). */
+static void check_arp(struct nca_step *step, const struct nca_node_state *node)
+{
+	size_t i, k;
+
+	for (i = 0; i < node->rails.n; i++)
+		for (k = 0; k < i; k++) {
+			const struct nca_prefix *net = nca_rail_network(step, node->rails.v[i]);
+			const struct nca_prefix *other = nca_rail_network(step, node->rails.v[k]);
+			const struct nca_gid *a = nca_rail_gid(step, node->rails.v[k]);
+			const struct nca_gid *b = nca_rail_gid(step, node->rails.v[i]);
+			char text[NCA_ADDR_TEXT];
+
+			if (!a || !b || !net || !other || net->ip.family != 4 ||
+			    !nca_prefix_same(net, other) || nca_same(a->ndev, b->ndev) ||
+			    !answers_for_all(step, node->node, a->ndev) ||
+			    !answers_for_all(step, node->node, b->ndev))
+				continue;
+			nca_step_warn(step, "arp-flux", "", node->node->name,
+				      nca_step_text(step,
+						    "%s and %s are in one subnet %s/%d with "
+						    "arp_ignore=0: either answers for the other's "
+						    "address, and RDMA that comes to the wrong "
+						    "port is dropped. Set "
+						    "net.ipv4.conf.all.arp_ignore=1 and "
+						    "arp_announce=2, or use one subnet per port",
+						    a->ndev, b->ndev, nca_ip_text(&net->ip, text),
+						    net->len));
+			return;
+		}
+}
+
 /* NCCL pairs HCAs by their place in its own order, whatever the list says. */
 static void check_order(struct nca_step *step, const struct nca_node_state *node)
 {
@@ -169,6 +212,7 @@ void nca_checks_run(struct nca_step *step)
 		check_shared_prefix(step, node, next);
 		check_hidden(step, node, next);
 		check_order(step, node);
+		check_arp(step, node);
 		for (k = 0; k < node->rails.n; k++)
 			check_rail_route(step, node, next, k);
 	}

@@ -110,6 +110,7 @@ static const struct {
 	{nca_probe_environment, "nccl.conf and the user's own"},
 	{nca_probe_network, "the network interfaces"},
 	{nca_probe_hcas, "the HCAs"},
+	{nca_probe_arp, "the kernel's ARP settings"},
 	{nca_probe_gpus, "the GPUs"},
 	{nca_probe_pci, "the PCI tree"},
 };

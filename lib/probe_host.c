@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <sys/utsname.h>
 
+#include <nca/topo.h>
+
 #include "probe_parts.h"
 
 /* Enough for the first processor; the whole file takes milliseconds on a large machine. */
@@ -69,6 +71,41 @@ static int probe_sysctl(const struct nca_probe *p)
 
 		rc = ADD(p, p->node->sysctl, keys[i], value);
 	}
+	return rc;
+}
+
+/* The larger one of "all" and of the interface holds (linux IN_DEV_MAXCONF), so zero says nothing
+ * more. */
+static int probe_arp(const struct nca_probe *p, const char *name)
+{
+	char *key = nca_pool_printf(p->pool, "arp_ignore/%s", name), *value;
+
+	if (!key)
+		return -ENOMEM;
+	if (nca_pairs_get(p->node->sysctl, key))
+		return 0;
+	value = nca_sysroot_text(p->src->root_fd, p->pool, "proc/sys/net/ipv4/conf/%s/arp_ignore",
+				 name);
+	return value && !streq(value, "0") ? ADD(p, p->node->sysctl, key, value) : 0;
+}
+
+int nca_probe_arp(const struct nca_probe *p)
+{
+	const struct nca_hca *h;
+	const struct nca_port *port;
+	size_t i;
+	int rc = 0;
+
+	NCA_FOREACH(h, p->node->hcas)
+		NCA_FOREACH(port, h->ports) {
+			nca_strs names = {0};
+
+			if (!nca_same(port->link_layer, "Ethernet"))
+				continue;
+			rc = rc ? rc : nca_topo_netdevs(h, port, p->pool, &names);
+			for (i = 0; !rc && i < names.n; i++)
+				rc = probe_arp(p, names.v[i]);
+		}
 	return rc;
 }
 

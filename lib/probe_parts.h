@@ -49,6 +49,9 @@ int nca_probe_netdevs(const struct nca_probe *p);
 /* hcas[]; needs interfaces[]. */
 int nca_probe_hcas(const struct nca_probe *p);
 
+/* sysctl "arp_ignore/NAME" of the interfaces of RoCE ports where it is not zero; needs hcas[]. */
+int nca_probe_arp(const struct nca_probe *p);
+
 /* ports[] of one HCA without their GIDs. */
 int nca_probe_ports(const struct nca_probe *p, struct nca_hca *hca);
 

@@ -34,6 +34,22 @@
 #define GPUS(m1, m2)                                                                               \
 	", 'gpus': [{'index': 0}, {'index': 1}], 'distances': {'m1': [" m1 "], 'm2': [" m2 "]}"
 
+/* Two rails in one subnet. */
+#define SUBNET(sysctl)                                                                             \
+	JOB(2,                                                                                     \
+	    NODE("a",                                                                              \
+		 LINK("eth0", "10.0.0.1", "") RAIL("1", "1", "") "," LINK("r2", "10.1.0.2", ""),   \
+		 ROUTE("default", "eth0"),                                                         \
+		 ROCE("1", "ACTIVE",                                                               \
+		      GID("1", "1")) ","                                                           \
+				     "{'name': 'm2', 'ports': [{'port': 1, 'state': 'ACTIVE', "    \
+				     "'link_layer': "                                              \
+				     "'Ethernet', 'netdev': 'r2', 'rate_gbps': 200, 'gids': "      \
+				     "[{'index': 1, "                                              \
+				     "'gid': '0000:0000:0000:0000:0000:ffff:0a01:0002', 'type': "  \
+				     "'RoCE v2', "                                                 \
+				     "'ndev': 'r2'}]}]}",                                          \
+		 ", 'sysctl': {" sysctl "}"))
 #define BARE(name, state)                                                                          \
 	"{'name': '" name "', 'ports': [{'port': 1, 'state': '" state                              \
 	"', 'link_layer': 'InfiniBand'}]}"
@@ -89,6 +105,21 @@ static const struct plan plans[] = {
 	 {"eth0", "eth0"},
 	 .hcas = {"", ""},
 	 .warning = "no-common-rail"},
+	{"two RoCE ports in one subnet that answer for each other",
+	 SUBNET("'arp_ignore': '0'"),
+	 "choose",
+	 "RoCE",
+	 {"eth0"},
+	 .hcas = {"m1,m2"},
+	 .warning = "arp-flux"},
+	{"they do not", SUBNET("'arp_ignore': '1'"), "choose", "RoCE", {"eth0"}, .hcas = {"m1,m2"}},
+	{"one of them does not",
+	 SUBNET("'arp_ignore': '0', 'arp_ignore/r2': '2'"),
+	 "choose",
+	 "RoCE",
+	 {"eth0"},
+	 .hcas = {"m1,m2"}},
+	{"nothing is known of it", SUBNET(""), "choose", "RoCE", {"eth0"}, .hcas = {"m1,m2"}},
 	{"one of a model for each GPU, and an odd one",
 	 JOB(2, MODELS("41692", "{'index': 0}, {'index': 1}")),
 	 "choose",

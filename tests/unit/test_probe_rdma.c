@@ -46,6 +46,8 @@ static const struct tree_entry entries[] = {
 	{MLX("0000:19:00.2") "mlx5_7/ports/1/rate", "10 Gb/sec (4X SDR)\n"},
 	{MLX("0000:19:00.2") "mlx5_7/ports/1/sm_lid", "0x71e\n"},
 	{IB "mlx5_7", "-> ../../devices/pci0000:15/0000:19:00.2/infiniband/mlx5_7"},
+	{"proc/sys/net/ipv4/conf/bond0/arp_ignore", "2\n"},
+	{"proc/sys/net/ipv4/conf/eth0/arp_ignore", "0\n"},
 	{IB "rxe0/node_type", "1: CA\n"},
 	{IB "rxe0/parent", "bond0\n"},
 	{IB "rxe0/ports/1/state", "4: ACTIVE\n"},
@@ -256,13 +258,25 @@ static void test_vpd(void **state)
 	}
 }
 
+/* Of the interfaces of RoCE ports, once each; zero is what "all" says anyhow. */
+static void test_arp(void **state)
+{
+	const struct bench *b = *state;
+	const struct nca_node *node = b->p.node;
+
+	assert_int_equal(nca_probe_hcas(&b->p), 0);
+	assert_int_equal(nca_probe_arp(&b->p), 0);
+	assert_int_equal(node->sysctl.n, 1);
+	assert_string_equal(nca_pairs_get(node->sysctl, "arp_ignore/bond0"), "2");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_roce_lag), TEST(test_gids),	  TEST(test_unknown), TEST(test_virtual),
-		TEST(test_no_lag),   TEST(test_counters), TEST(test_vpd),
+		TEST(test_no_lag),   TEST(test_counters), TEST(test_vpd),     TEST(test_arp),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
