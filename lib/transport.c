@@ -3,9 +3,18 @@
  * when RDMA that is there stays unused. */
 #include "step.h"
 
+/* Below an Ethernet device that is no bond, which holds the address: the VF of Hyper-V's netvsc. */
+static bool is_twin(const struct nca_node_state *node, const struct nca_port_state *p)
+{
+	const struct nca_link *link = nca_node_link(node->node, p->port->netdev);
+	const struct nca_link *master = link ? nca_node_link(node->node, link->master) : NULL;
+
+	return master && nca_same(master->kind, "ether");
+}
+
 /* Was this port meant for RDMA and is only kept from it? A RoCE port with an empty GID table is
  * the twin of a virtual machine's Ethernet, no more (Azure's accelerated networking). */
-static bool is_lost(const struct nca_port_state *p)
+static bool is_lost(const struct nca_node_state *node, const struct nca_port_state *p)
 {
 	if (nca_port_is_unmanaged(p))
 		return true;
@@ -15,7 +24,8 @@ static bool is_lost(const struct nca_port_state *p)
 	       p->rule == NCA_RULE_NOT_OPENABLE || p->rule == NCA_RULE_LINK_LAYER ||
 	       p->rule == NCA_RULE_ROCE_V1 || p->rule == NCA_RULE_IB_SUBNET ||
 	       p->rule == NCA_RULE_MESH || p->rule == NCA_RULE_MISSING_RAIL ||
-	       p->rule == NCA_RULE_PING_FAILED || (p->rule == NCA_RULE_NO_GID && p->port->gids.n);
+	       p->rule == NCA_RULE_PING_FAILED ||
+	       (p->rule == NCA_RULE_NO_GID && p->port->gids.n && !is_twin(node, p));
 }
 
 static bool any_lost(const struct nca_step *step)
@@ -25,7 +35,7 @@ static bool any_lost(const struct nca_step *step)
 
 	NCA_FOREACH(node, step->nodes)
 		NCA_FOREACH(p, node->ports)
-			if (is_lost(p))
+			if (is_lost(node, p))
 				return true;
 	return false;
 }
@@ -89,7 +99,7 @@ static const struct nca_port_state *reason(const struct nca_node_state *node)
 	const struct nca_port_state *p, *best = NULL;
 
 	NCA_FOREACH(p, node->ports)
-		if (!best || (is_lost(p) && !is_lost(best)))
+		if (!best || (is_lost(node, p) && !is_lost(node, best)))
 			best = p;
 	return best;
 }
