@@ -31,7 +31,13 @@ void nca_fabric_choose_routable(struct nca_step *step);
 void nca_fabric_choose_subnets(struct nca_step *step);
 
 /* Of several that all nodes have, the one with the most ports, where no distance to the GPUs tells
- * and one has more than each other. */
+ * and one has more than each other. Where the prefixes are equal or not known, subnets are told by
+ * their SM LIDs. */
 void nca_fabric_choose_largest(struct nca_step *step);
+
+/* Is a port of the model, or of InfiniBand without IP, of which there are as many as GPUs and the
+ * most? False for all where a distance to the GPUs is known, which tells more. */
+bool nca_port_is_of_gpus_model(const struct nca_node_state *node, const struct nca_port_state *p);
+bool nca_port_is_without_ip(const struct nca_node_state *node, const struct nca_port_state *p);
 
 #endif

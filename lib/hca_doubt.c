@@ -28,17 +28,6 @@ static size_t count_levels(const struct nca_node_state *node, size_t *unknown)
 	return near;
 }
 
-/* Does IP run over the port? On InfiniBand that marks storage. */
-static bool has_address(const struct nca_node_state *node, const struct nca_port_state *p)
-{
-	const struct nca_candidate *c;
-
-	NCA_FOREACH(c, node->candidates)
-		if (c->state->uses[p - node->ports.v])
-			return true;
-	return false;
-}
-
 /* Was a faster port left out as the minority? */
 static bool any_faster(const struct nca_node_state *node)
 {
@@ -66,7 +55,7 @@ static const char *reason(const struct nca_node_state *node)
 	if (rates && rates < n)
 		return "their distance and the speed of some are not known";
 	for (i = 0; unknown == n && i < n && node->rails.v[i]->layer == NCA_LAYER_IB; i++)
-		addresses += has_address(node, node->rails.v[i]);
+		addresses += nca_port_has_ip(node, node->rails.v[i]);
 	if (addresses && addresses < n)
 		return "their distance is not known, and some carry IP, the others do not";
 	return NULL;

@@ -22,6 +22,8 @@ static const char *why(enum nca_rule rule)
 		return "no PCIe switch in common with a GPU, other ports have one";
 	case NCA_RULE_MODEL:
 		return "of another model than those of which there is one for each GPU";
+	case NCA_RULE_STORAGE:
+		return "IP runs over it, and of those without IP there is one for each GPU";
 	default:
 		return "slower than other ports of the node";
 	}
@@ -141,16 +143,6 @@ static bool is_near(const struct nca_node_state *node, const struct nca_port_sta
 	return false;
 }
 
-static bool any_near(const struct nca_node_state *node)
-{
-	const struct nca_port_state *p;
-
-	NCA_FOREACH(p, node->ports)
-		if (nca_port_is_open(p) && nca_port_is_near(node, p))
-			return true;
-	return false;
-}
-
 /* What the candidates of one speed carry together. */
 static double sum_rates(const struct nca_node_state *node, double rate)
 {
@@ -166,7 +158,7 @@ static double sum_rates(const struct nca_node_state *node, double rate)
  * of the storage does not stand against many for computing. */
 static bool is_fastest(const struct nca_node_state *node, const struct nca_port_state *p)
 {
-	bool near = any_near(node);
+	bool near = nca_port_any_near(node);
 	double sum = near ? 0 : sum_rates(node, p->rate);
 	const struct nca_port_state *other;
 
@@ -181,23 +173,6 @@ static bool is_fastest(const struct nca_node_state *node, const struct nca_port_
 			return false;
 	}
 	return true;
-}
-
-/* Is it one of a model of which there are as many as GPUs, and only few of others? Where a port is
- * next to a GPU that tells more. */
-static bool is_model_of_gpus(const struct nca_node_state *node, const struct nca_port_state *p)
-{
-	const struct nca_port_state *other;
-	size_t open = 0, same = 0;
-
-	if (any_near(node) || p->hca->vendor_part_id < 0)
-		return false;
-	NCA_FOREACH(other, node->ports)
-		if (nca_port_is_open(other)) {
-			open++;
-			same += other->hca->vendor_part_id == p->hca->vendor_part_id;
-		}
-	return same == node->node->gpus.n && 2 * same > open;
 }
 
 /* Applies a rule on every node, but not where somebody chose the HCAs. */
@@ -288,6 +263,7 @@ void nca_ports_filter(struct nca_step *step)
 	nca_fabric_choose_subnets(step);
 	filter_all(step, NCA_RULE_LOCALITY, is_near);
 	filter_all(step, NCA_RULE_SLOWER, is_fastest);
-	filter_all(step, NCA_RULE_MODEL, is_model_of_gpus);
+	filter_all(step, NCA_RULE_MODEL, nca_port_is_of_gpus_model);
+	filter_all(step, NCA_RULE_STORAGE, nca_port_is_without_ip);
 	nca_fabric_choose_largest(step);
 }

@@ -173,11 +173,83 @@ static bool is_open(const struct nca_step *step)
 	return true;
 }
 
+static bool sm_is_known(const struct nca_step *step)
+{
+	const struct nca_node_state *node;
+	const struct nca_port_state *p;
+
+	NCA_FOREACH(node, step->nodes)
+		NCA_FOREACH(p, node->ports)
+			if (nca_port_is_open(p) && (p->port->sm_lid <= 0 || has_router(p)))
+				return false;
+	return true;
+}
+
+/* The ports that name this SM LID; 0 where some node has none. */
+static size_t count_sm(const struct nca_step *step, int lid)
+{
+	const struct nca_node_state *node;
+	const struct nca_port_state *p;
+	size_t n = 0;
+
+	NCA_FOREACH(node, step->nodes) {
+		size_t before = n;
+
+		NCA_FOREACH(p, node->ports)
+			n += nca_port_is_open(p) && p->port->sm_lid == lid;
+		if (n == before)
+			return 0;
+	}
+	return n;
+}
+
+/* The SM LID that most ports name; 0 where there is no such. All ports of a subnet name the LID of
+ * its one master (InfiniBand specification, PortInfo.MasterSMLID). */
+static int most_frequent_sm(const struct nca_step *step)
+{
+	const struct nca_port_state *p;
+	size_t n, most = 0;
+	int lid = 0;
+
+	NCA_FOREACH(p, step->nodes.v->ports) {
+		int other = p->port->sm_lid;
+
+		n = nca_port_is_open(p) ? count_sm(step, other) : 0;
+		if (!n || n < most)
+			continue;
+		lid = n > most || lid == other ? other : 0;
+		most = n;
+	}
+	return lid;
+}
+
+/* Fabrics that all have the default prefix: their subnet managers differ. */
+static void choose_sm(struct nca_step *step)
+{
+	int lid = sm_is_known(step) ? most_frequent_sm(step) : 0;
+	struct nca_node_state *node;
+	struct nca_port_state *p;
+
+	NCA_FOREACH(node, step->nodes)
+		NCA_FOREACH(p, node->ports)
+			if (lid && nca_port_is_open(p) && p->port->sm_lid != lid)
+				nca_step_judge_port(
+					step, p, NCA_RULE_IB_SUBNET,
+					nca_step_text(step,
+						      "%s port %d: another InfiniBand subnet has "
+						      "more ports (SM LID %d, theirs is %d)",
+						      p->hca->name, p->port->port, p->port->sm_lid,
+						      lid));
+}
+
 void nca_fabric_choose_largest(struct nca_step *step)
 {
-	struct subnets s = is_open(step) ? read_subnets(step) : (struct subnets){0};
+	bool open = is_open(step);
+	struct subnets s = open ? read_subnets(step) : (struct subnets){0};
 	const struct subnet *sub, *most = s.all.v;
 
+	if (open && s.all.n < 2)
+		choose_sm(step);
 	NCA_FOREACH(sub, s.all)
 		most = sub->ports > most->ports ? sub : most;
 	NCA_FOREACH(sub, s.all)

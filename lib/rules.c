@@ -133,6 +133,10 @@ const struct nca_rule_info nca_rules[NCA_RULES] = {
 				    "per GPU; an odd one is storage or management (BlueField-3 "
 				    "of GB200 trays)"),
 
+	[NCA_RULE_STORAGE] =
+		PORT("storage", "IP over InfiniBand is storage's, where the ports without it are "
+				"one for each GPU"),
+
 	[NCA_RULE_PING_FAILED] =
 		PORT("ping-failed", "RDMA over it was tried in this step and failed: an ACTIVE "
 				    "port proves nothing, and NCCL fails with status 12 only "

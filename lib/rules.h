@@ -58,6 +58,7 @@ enum nca_rule {
 	NCA_RULE_LOCALITY,
 	NCA_RULE_SLOWER,
 	NCA_RULE_MODEL,
+	NCA_RULE_STORAGE,
 
 	/* A test of the chosen ports. */
 	NCA_RULE_PING_FAILED,

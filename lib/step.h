@@ -282,6 +282,12 @@ int nca_version_nccl(const struct nca_node *node);
 /* Shares the port a PCIe switch with a GPU, as far as NCCL will see it? */
 bool nca_port_is_near(const struct nca_node_state *node, const struct nca_port_state *p);
 
+/* Is some port of the node that may be chosen near in this sense? */
+bool nca_port_any_near(const struct nca_node_state *node);
+
+/* Does IP run over the port? On InfiniBand that marks storage. */
+bool nca_port_has_ip(const struct nca_node_state *node, const struct nca_port_state *p);
+
 /* Would NCCL try the port: one of verbs that is not down? It does not look at iWARP
  * (src/transport/net_ib/init.cc). */
 bool nca_port_is_live(const struct nca_port_state *port);

@@ -53,6 +53,19 @@
 #define BARE(name, state)                                                                          \
 	"{'name': '" name "', 'ports': [{'port': 1, 'state': '" state                              \
 	"', 'link_layer': 'InfiniBand'}]}"
+#define SM(name, lid)                                                                              \
+	"{'name': '" name "', 'ports': [{'port': 1, 'state': 'ACTIVE', 'link_layer': "             \
+	"'InfiniBand', 'netdev': 'i" name "', 'sm_lid': " lid "}]}"
+#define IPOIB(gpus)                                                                                \
+	NODE("a",                                                                                  \
+	     LINK("eth0", "10.0.0.1", "") ", {'name': 'im2', 'kind': 'infiniband', 'addresses': "  \
+					  "[{'family': 'inet', 'addr': '10.9.0.1', "               \
+					  "'prefixlen': 24, 'scope': 'global'}]}",                 \
+	     ROUTE("default", "eth0"), SM("m0", "1") "," SM("m1", "1") "," SM("m2", "1"),          \
+	     ", 'gpus': [" gpus "]")
+#define LOCAL                                                                                      \
+	"{'index': 1, 'gid': 'fe80:0000:0000:0000:0000:00ff:fe00:0001', 'type': 'RoCE v2', "       \
+	"'ndev': 'r1'}"
 #define MODEL(name, model)                                                                         \
 	"{'name': '" name "', 'vendor_part_id': " model ", 'ports': [{'port': 1, 'state': "        \
 	"'ACTIVE', 'link_layer': 'InfiniBand', 'rate_gbps': 400}]}"
@@ -120,6 +133,54 @@ static const struct plan plans[] = {
 	 {"eth0"},
 	 .hcas = {"m1,m2"}},
 	{"nothing is known of it", SUBNET(""), "choose", "RoCE", {"eth0"}, .hcas = {"m1,m2"}},
+	{"two fabrics with one prefix: the SM LIDs tell",
+	 TWO("", "", SM("m0", "1") "," SM("m1", "1") "," SM("m2", "7"),
+	     SM("m0", "1") "," SM("m1", "1") "," SM("m2", "7"), "", ""),
+	 "choose",
+	 "IB",
+	 {"eth0", "eth0"},
+	 .hcas = {"m0,m1", "m0,m1"}},
+	{"one port of each: nothing tells which",
+	 TWO("", "", SM("m0", "1") "," SM("m1", "7"), SM("m0", "1") "," SM("m1", "7"), "", ""),
+	 "choose",
+	 "IB",
+	 {"eth0", "eth0"},
+	 .hcas = {"m0,m1", "m0,m1"}},
+	{"the SM LID of one port is not known",
+	 TWO("", "", SM("m0", "1") "," SM("m1", "1") "," SM("m2", "7"),
+	     SM("m0", "1") "," SM("m1", "1") "," SM("m2", "null"), "", ""),
+	 "choose",
+	 "IB",
+	 {"eth0", "eth0"},
+	 .hcas = {"m0,m1,m2", "m0,m1,m2"}},
+	{"a port that carries IP beside one for each GPU",
+	 JOB(2, IPOIB("{'index': 0}, {'index': 1}")),
+	 "choose",
+	 "IB",
+	 {"eth0"},
+	 .hcas = {"m0,m1"}},
+	{"three GPUs",
+	 JOB(2, IPOIB("{'index': 0}, {'index': 1}, {'index': 2}")),
+	 "choose",
+	 "IB",
+	 {"eth0"},
+	 .hcas = {"m0,m1,m2"},
+	 .warning = "hcas-unclear"},
+	{"the VF below netvsc is not lost",
+	 TWO(", {'name': 'r1', 'kind': 'ether', 'master': 'eth0', 'addresses': []}",
+	     ", {'name': 'r1', 'kind': 'ether', 'master': 'eth0', 'addresses': []}",
+	     ROCE("1", "ACTIVE", LOCAL), ROCE("1", "ACTIVE", LOCAL), "", ""),
+	 "choose",
+	 "Socket",
+	 {"eth0", "eth0"},
+	 .hcas = {"", ""}},
+	{"a RoCE port without a routable address is",
+	 TWO("", "", ROCE("1", "ACTIVE", LOCAL), ROCE("1", "ACTIVE", LOCAL), "", ""),
+	 "fallback",
+	 "Socket",
+	 {"eth0", "eth0"},
+	 .hcas = {"", ""},
+	 .warning = "no-rdma"},
 	{"one of a model for each GPU, and an odd one",
 	 JOB(2, MODELS("41692", "{'index': 0}, {'index': 1}")),
 	 "choose",
