@@ -21,9 +21,9 @@ static const char *why(enum nca_rule rule)
 	case NCA_RULE_LOCALITY:
 		return "no PCIe switch in common with a GPU, other ports have one";
 	case NCA_RULE_MODEL:
-		return "of another model than those of which there is one for each GPU";
+		return "of another model than those of which each GPU has as many";
 	case NCA_RULE_STORAGE:
-		return "IP runs over it, and of those without IP there is one for each GPU";
+		return "IP runs over it, and of those without IP each GPU has as many";
 	default:
 		return "slower than other ports of the node";
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ports of which there is one for each GPU, where no distance tells which are for computing. */
+/* Ports of which there are as many for each GPU, where no distance tells which are for computing.
+ */
 #include "fabric.h"
 
 bool nca_port_any_near(const struct nca_node_state *node)
@@ -36,22 +37,22 @@ static bool both_without_ip(const struct nca_node_state *node, const struct nca_
 	       !nca_port_has_ip(node, other);
 }
 
-/* Are the ports that are alike as many as the GPUs, and only few others there? */
+/* Are there so many that are alike for each GPU, and a few others, which cannot be shared out? */
 static bool is_per_gpu(const struct nca_node_state *node, const struct nca_port_state *p,
 		       bool (*alike)(const struct nca_node_state *, const struct nca_port_state *,
 				     const struct nca_port_state *))
 {
 	const struct nca_port_state *other;
-	size_t open = 0, same = 0;
+	size_t open = 0, same = 0, gpus = node->node->gpus.n;
 
-	if (nca_port_any_near(node))
+	if (!gpus || nca_port_any_near(node))
 		return false;
 	NCA_FOREACH(other, node->ports)
 		if (nca_port_is_open(other)) {
 			open++;
 			same += alike(node, p, other);
 		}
-	return same == node->node->gpus.n && 2 * same > open;
+	return open % gpus && same % gpus == 0 && 2 * same > open;
 }
 
 bool nca_port_is_of_gpus_model(const struct nca_node_state *node, const struct nca_port_state *p)

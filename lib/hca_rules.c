@@ -84,9 +84,11 @@ bool nca_port_is_unmanaged(const struct nca_port_state *p)
 	return p->rule == NCA_RULE_PORT_DOWN && has_link(p);
 }
 
-static void judge_state(struct nca_step *step, struct nca_port_state *p)
+static void judge_state(struct nca_step *step, const struct nca_node_state *node,
+			struct nca_port_state *p)
 {
 	const struct nca_port *port = p->port;
+	const struct nca_link *link = nca_node_link(node->node, port->netdev);
 
 	if (port->state && !streq(port->state, "ACTIVE"))
 		nca_port_reject(
@@ -94,6 +96,9 @@ static void judge_state(struct nca_step *step, struct nca_port_state *p)
 			nca_step_text(step, "%s (%s)%s", port->state,
 				      port->phys_state ? port->phys_state : "unknown",
 				      has_link(p) ? ": no subnet manager has set it up" : ""));
+	else if (!port->state && is_ethernet(p) && link && link->carrier == 0)
+		nca_port_reject(step, p, NCA_RULE_PORT_DOWN,
+				nca_step_text(step, "%s has no carrier", link->name));
 	else if (p->layer == NCA_LAYER_IB &&
 		 (port->lid == 0 || port->lid == 65535 || port->sm_lid == 0))
 		nca_port_reject(step, p, NCA_RULE_NO_SUBNET_MANAGER,
@@ -158,7 +163,7 @@ static void judge_port(struct nca_step *step, const struct nca_node_state *node,
 	if (nca_topo_netdevs(p->hca, p->port, step->pool, &p->netdevs))
 		step->no_memory = true;
 	judge_open(step, node->node, p);
-	judge_state(step, p);
+	judge_state(step, node, p);
 	judge_gid(step, node, p);
 	p->rate = port_rate(node->node, p);
 	p->level = nca_topo_nearest(node->node, p->hca);

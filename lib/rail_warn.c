@@ -74,14 +74,16 @@ static void warn_lacking(struct nca_step *step, const struct nca_rail *rail, siz
 	const char *key = nca_rail_key_text(step, &rail->key), *name = node->node->name;
 	const char *other = step->nodes.v[has].node->name, *advice = cure(step, rail, p);
 
-	/* Who asked for the test says what failed. */
-	if (!key || (p && p->rule == NCA_RULE_PING_FAILED))
+	/* Who asked for the test says what failed. A role is no fault. */
+	if (!key || (p && (p->rule == NCA_RULE_PING_FAILED || p->rule == NCA_RULE_FRONT_END ||
+			   p->rule == NCA_RULE_LOCALITY)))
 		return;
 	if (p && p->rule == NCA_RULE_PORT_DOWN)
 		nca_step_warn(step, "rail-down", key, name,
 			      nca_step_text(step,
 					    "%s port %d is %s (%s): %s; left out on all nodes. %s",
-					    p->hca->name, p->port->port, p->port->state,
+					    p->hca->name, p->port->port,
+					    p->port->state ? p->port->state : "DOWN",
 					    p->port->phys_state ? p->port->phys_state : "unknown",
 					    nca_port_is_unmanaged(p)
 						    ? "no subnet manager has set it up"

@@ -129,9 +129,10 @@ const struct nca_rule_info nca_rules[NCA_RULES] = {
 					   "(NVIDIA/nccl#1412)"),
 
 	[NCA_RULE_MODEL] =
-		PORT("other-model", "boards whose PCI tree tells nothing have one HCA of one model "
-				    "per GPU; an odd one is storage or management (BlueField-3 "
-				    "of GB200 trays)"),
+		PORT("other-model",
+		     "boards whose PCI tree tells nothing have equally many HCAs of "
+		     "one model for each GPU; an odd one is storage or management (BlueField-3 "
+		     "of GB200 trays)"),
 
 	[NCA_RULE_STORAGE] =
 		PORT("storage", "IP over InfiniBand is storage's, where the ports without it are "

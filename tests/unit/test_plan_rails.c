@@ -63,6 +63,9 @@
 					  "'prefixlen': 24, 'scope': 'global'}]}",                 \
 	     ROUTE("default", "eth0"), SM("m0", "1") "," SM("m1", "1") "," SM("m2", "1"),          \
 	     ", 'gpus': [" gpus "]")
+#define STATELESS(name, netdev)                                                                    \
+	"{'name': '" name "', 'ports': [{'port': 1, 'link_layer': 'Ethernet', 'netdev': '" netdev  \
+	"'}]}"
 #define LOCAL                                                                                      \
 	"{'index': 1, 'gid': 'fe80:0000:0000:0000:0000:00ff:fe00:0001', 'type': 'RoCE v2', "       \
 	"'ndev': 'r1'}"
@@ -133,6 +136,32 @@ static const struct plan plans[] = {
 	 {"eth0"},
 	 .hcas = {"m1,m2"}},
 	{"nothing is known of it", SUBNET(""), "choose", "RoCE", {"eth0"}, .hcas = {"m1,m2"}},
+	{"two of a model for each GPU, and an odd one",
+	 JOB(2, NODE("a", LINK("eth0", "10.0.0.1", ""), "",
+		     MODEL("m0", "41692") "," MODEL("m1", "4131") "," MODEL("m2", "4131") "," MODEL(
+			     "m3", "4131") "," MODEL("m4", "4131"),
+		     ", 'gpus': [{'index': 0}, {'index': 1}]")),
+	 "choose",
+	 "IB",
+	 {"eth0"},
+	 .hcas = {"m1,m2,m3,m4"}},
+	{"far from the GPUs on one node, which is no fault",
+	 TWO("", "", BOTH, BOTH,
+	     ", 'gpus': [{'index': 0}], 'distances': {'m0': ['PIX'], 'm1': ['SYS']}", ""),
+	 "choose",
+	 "IB",
+	 {"eth0", "eth0"},
+	 .hcas = {"m0", "m0"}},
+	{"the state of a RoCE port is not known, but its netdev has no carrier",
+	 TWO(", {'name': 'r1', 'kind': 'ether', 'addresses': []}",
+	     ", {'name': 'r1', 'kind': 'ether', 'carrier': 0, 'addresses': []}",
+	     STATELESS("m0", "r0") "," STATELESS("m1", "r1"),
+	     STATELESS("m0", "r0") "," STATELESS("m1", "r1"), "", ""),
+	 "choose",
+	 "RoCE",
+	 {"eth0", "eth0"},
+	 .hcas = {"m0", "m0"},
+	 .warning = "rail-down"},
 	{"two fabrics with one prefix: the SM LIDs tell",
 	 TWO("", "", SM("m0", "1") "," SM("m1", "1") "," SM("m2", "7"),
 	     SM("m0", "1") "," SM("m1", "1") "," SM("m2", "7"), "", ""),
