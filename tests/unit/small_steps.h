@@ -45,6 +45,14 @@
 #define RNIC(gids)                                                                                 \
 	"{'name': 'e0', 'node_type': '4: RNIC', 'ports': [{'port': 1, 'state': 'ACTIVE', "         \
 	"'link_layer': 'Ethernet', 'netdev': 'eth0', 'gids': [" gids "]}]}"
+/* RoCE rails in networks of their own. */
+#define RAIL(n, last, more) "," LINK("r" n, "10." n ".0." last, more)
+#define ROCE(n, state, gids)                                                                       \
+	"{'name': 'm" n "', 'ports': [{'port': 1, 'state': '" state                                \
+	"', 'link_layer': 'Ethernet', 'netdev': 'r" n "', 'rate_gbps': 200, 'gids': [" gids "]}]}"
+#define GID(n, last)                                                                               \
+	"{'index': 1, 'gid': '0000:0000:0000:0000:0000:ffff:0a0" n ":000" last                     \
+	"', 'type': 'RoCE v2', 'ndev': 'r" n "'}"
 /* Three nodes with what a row gives each. */
 #define ON(n, hcas) NODE(#n, LINK("eth0", "10.0.0." #n, ""), ROUTE("10.0.0.0/24", "eth0"), hcas, "")
 #define THREE(hcas1, hcas2, hcas3) JOB(3, ON(1, hcas1) "," ON(2, hcas2) "," ON(3, hcas3))
