@@ -20,6 +20,8 @@ static const char *why(enum nca_rule rule)
 		return "the step uses another link layer";
 	case NCA_RULE_LOCALITY:
 		return "no PCIe switch in common with a GPU, other ports have one";
+	case NCA_RULE_SHADOWED:
+		return "a VF beside PFs of its speed";
 	case NCA_RULE_MODEL:
 		return "of another model than those of which each GPU has as many";
 	case NCA_RULE_STORAGE:
@@ -143,6 +145,21 @@ static bool is_near(const struct nca_node_state *node, const struct nca_port_sta
 	return false;
 }
 
+/* A VF whose PF is not known is taken for one of those that are as fast; a virtual machine's are
+ * its own. */
+static bool is_no_stray_vf(const struct nca_node_state *node, const struct nca_port_state *p)
+{
+	const struct nca_host *host = node->node->host;
+	const struct nca_port_state *other;
+
+	if (p->hca->is_vf != 1 || p->hca->physfn || (host && host->virtual_machine == 1))
+		return true;
+	NCA_FOREACH(other, node->ports)
+		if (nca_port_is_open(other) && other->hca->is_vf == 0 && other->rate == p->rate)
+			return false;
+	return true;
+}
+
 /* What the candidates of one speed carry together. */
 static double sum_rates(const struct nca_node_state *node, double rate)
 {
@@ -262,6 +279,7 @@ void nca_ports_filter(struct nca_step *step)
 	nca_fabric_choose_routable(step);
 	nca_fabric_choose_subnets(step);
 	filter_all(step, NCA_RULE_LOCALITY, is_near);
+	filter_all(step, NCA_RULE_SHADOWED, is_no_stray_vf);
 	filter_all(step, NCA_RULE_SLOWER, is_fastest);
 	filter_all(step, NCA_RULE_MODEL, nca_port_is_of_gpus_model);
 	filter_all(step, NCA_RULE_STORAGE, nca_port_is_without_ip);

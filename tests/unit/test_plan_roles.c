@@ -44,6 +44,14 @@
 #define STATELESS(name, netdev)                                                                    \
 	"{'name': '" name "', 'ports': [{'port': 1, 'link_layer': 'Ethernet', 'netdev': '" netdev  \
 	"'}]}"
+#define FUNCTION(name, vf, physfn, rate)                                                           \
+	"{'name': '" name "', 'is_vf': " vf ", 'physfn': " physfn ", 'ports': [{'port': 1, "       \
+	"'state': 'ACTIVE', 'link_layer': 'InfiniBand', 'rate_gbps': " rate "}]}"
+#define FUNCTIONS(pf, vfs, physfn, more)                                                           \
+	NODE("a", LINK("eth0", "10.0.0.1", ""), "",                                                \
+	     FUNCTION("m0", "false", "null", pf) "," FUNCTION(                                     \
+		     "m1", "true", physfn, vfs) "," FUNCTION("m2", "true", physfn, vfs),           \
+	     more)
 #define LOCAL                                                                                      \
 	"{'index': 1, 'gid': 'fe80:0000:0000:0000:0000:00ff:fe00:0001', 'type': 'RoCE v2', "       \
 	"'ndev': 'r1'}"
@@ -140,6 +148,30 @@ static const struct plan plans[] = {
 	 {"eth0", "eth0"},
 	 .hcas = {"m0", "m0"},
 	 .warning = "rail-down"},
+	{"VFs of unknown PFs beside a PF",
+	 JOB(2, FUNCTIONS("100", "100", "null", "")),
+	 "choose",
+	 "IB",
+	 {"eth0"},
+	 .hcas = {"m0"}},
+	{"they are faster",
+	 JOB(2, FUNCTIONS("100", "200", "null", "")),
+	 "choose",
+	 "IB",
+	 {"eth0"},
+	 .hcas = {"m1,m2"}},
+	{"their PF is known, and another one",
+	 JOB(2, FUNCTIONS("100", "100", "'m9'", "")),
+	 "choose",
+	 "IB",
+	 {"eth0"},
+	 .hcas = {"m0,m1,m2"}},
+	{"the VFs and the PF of a virtual machine",
+	 JOB(2, FUNCTIONS("100", "100", "null", ", 'host': {'virtual': true}")),
+	 "choose",
+	 "IB",
+	 {"eth0"},
+	 .hcas = {"m0,m1,m2"}},
 	{"two fabrics with one prefix: the SM LIDs tell",
 	 TWO("", "", SM("m0", "1") "," SM("m1", "1") "," SM("m2", "7"),
 	     SM("m0", "1") "," SM("m1", "1") "," SM("m2", "7"), "", ""),
