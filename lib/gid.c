@@ -94,17 +94,56 @@ static bool is_best(const struct nca_node_state *node, const struct nca_port_sta
 	return mine > best || (mine == best && gid->index < p->gid[i]->index);
 }
 
+/* Two nodes that have the same address do not meet over it. */
+static bool is_duplicate(const struct nca_node_state *node, const struct nca_ip *ip)
+{
+	const struct nca_candidate *c;
+
+	if (!node->duplicates)
+		return false;
+	NCA_FOREACH(c, node->candidates)
+		if (c->duplicate && !nca_ip_compare(&c->ip, ip))
+			return true;
+	return false;
+}
+
+/* Routable or not. */
+static bool read_gid(const struct nca_node_state *node, const struct nca_port_state *p,
+		     const struct nca_gid *gid, struct nca_ip *ip, struct nca_prefix *net)
+{
+	return (p->v1 || is_v2(gid)) && !nca_ip_parse_gid(gid->gid, ip) &&
+	       is_here(node->node, gid, ip, net) && !is_duplicate(node, ip);
+}
+
+bool nca_gid_read(const struct nca_node_state *node, const struct nca_port_state *p,
+		  const struct nca_gid *gid, struct nca_ip *ip, struct nca_prefix *net)
+{
+	return read_gid(node, p, gid, ip, net) && is_routable(ip);
+}
+
 static void offer(const struct nca_node_state *node, struct nca_port_state *p,
-		  const struct nca_gid *gid, const struct nca_ip *ip)
+		  const struct nca_gid *gid)
+{
+	struct nca_prefix net;
+	struct nca_ip ip;
+	int i;
+
+	if (!read_gid(node, p, gid, &ip, &net))
+		return;
+	i = ip.family == 6;
+	p->several = p->several || (p->gid[i] && !nca_prefix_same(&p->net[i], &net));
+	if (is_best(node, p, gid, &ip))
+		nca_gid_take(p, gid, &ip, &net);
+}
+
+void nca_gid_take(struct nca_port_state *p, const struct nca_gid *gid, const struct nca_ip *ip,
+		  const struct nca_prefix *net)
 {
 	int i = ip->family == 6;
-	struct nca_prefix net;
 
-	if (!is_here(node->node, gid, ip, &net) || !is_best(node, p, gid, ip))
-		return;
 	p->gid[i] = gid;
 	p->ip[i] = *ip;
-	p->net[i] = net;
+	p->net[i] = *net;
 }
 
 /* Two machines on one cable often have no other addresses (RFC 3927; NVIDIA's recipe for two DGX
@@ -117,7 +156,7 @@ static void offer_local(const struct nca_node_state *node, struct nca_port_state
 	NCA_FOREACH(gid, p->port->gids)
 		if (is_v2(gid) && !nca_ip_parse_gid(gid->gid, &ip) && ip.family == 4 &&
 		    nca_ip_is_link_local(&ip))
-			offer(node, p, gid, &ip);
+			offer(node, p, gid);
 	p->local = p->gid[0];
 }
 
@@ -136,7 +175,7 @@ void nca_gids_read(const struct nca_node_state *node, struct nca_port_state *p)
 		if (is_first(gid, &ip, *first))
 			*first = gid;
 		if (is_routable(&ip))
-			offer(node, p, gid, &ip);
+			offer(node, p, gid);
 	}
 	if (!p->gid[0] && !p->gid[1])
 		offer_local(node, p);

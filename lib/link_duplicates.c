@@ -101,8 +101,10 @@ static void judge_node(struct nca_step *step, const struct owners *all, size_t i
 	struct nca_node_state *node = &step->nodes.v[i];
 	struct nca_candidate *c;
 
-	NCA_FOREACH(c, node->candidates)
+	NCA_FOREACH(c, node->candidates) {
 		c->duplicate = find_owner(step, all, &c->ip, hash(&c->ip))->other != 0;
+		node->duplicates = node->duplicates || c->duplicate;
+	}
 	NCA_FOREACH(c, node->candidates)
 		reject_duplicate(step, all, i, c);
 }

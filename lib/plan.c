@@ -173,6 +173,7 @@ static int decide(struct nca_step *step)
 
 	if (rc)
 		return rc;
+	nca_gids_agree(step);
 	nca_ports_settle_user(step);
 	nca_ports_filter(step);
 	nca_ports_judge_bans(step);

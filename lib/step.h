@@ -56,6 +56,7 @@ struct nca_port_state {
 	bool software;	      /* soft-RoCE */
 	bool v1;	      /* its GIDs are of RoCE v1 only */
 	bool local;	      /* of its usable GIDs none is routable: IPv4 link-local */
+	bool several;	      /* it has usable GIDs of more than one network of a family */
 	double rate;	      /* Gb/s, -1 unknown */
 	enum nca_level level; /* of the nearest GPU */
 	int place;	      /* in the site's rail-hca=, -1: none */
@@ -80,6 +81,7 @@ struct nca_node_state {
 	bool user_address; /* it holds an address, whose interface is meant: its name replaces it */
 	bool user_hcas;	   /* NCCL_IB_HCA is set and works */
 	bool fixed_hcas;   /* that, or the site's rail-hca=: nobody has to choose */
+	bool duplicates;   /* it has an address that another node has too */
 	struct nca_prefix rail_subnet; /* the site's; family 0: none */
 };
 
@@ -224,6 +226,7 @@ void nca_pins_count(struct nca_step *step, const struct nca_node_state *node);
 /* Then the stages, in this order. */
 int nca_links_judge_duplicates(struct nca_step *step);
 int nca_links_judge(struct nca_step *step);
+void nca_gids_agree(struct nca_step *step);
 void nca_ports_filter(struct nca_step *step);
 void nca_ports_judge_bans(struct nca_step *step);
 void nca_ports_doubt(struct nca_step *step);
@@ -263,6 +266,15 @@ bool nca_gid_only_v1(const struct nca_port *port);
  * is routable, IPv4 link-local ones, which NCCL takes too: validGid()), their networks, and NCCL's
  * choice. */
 void nca_gids_read(const struct nca_node_state *node, struct nca_port_state *port);
+
+/* May RoCE use the GID: of the port's version, routable, of this network namespace, and no address
+ * that another node has? Then *ip and *net are its address and network (family 0: not known). */
+bool nca_gid_read(const struct nca_node_state *node, const struct nca_port_state *port,
+		  const struct nca_gid *gid, struct nca_ip *ip, struct nca_prefix *net);
+
+/* Makes it the port's choice of its family. */
+void nca_gid_take(struct nca_port_state *port, const struct nca_gid *gid, const struct nca_ip *ip,
+		  const struct nca_prefix *net);
 
 /*
  * The GID that NCCL 2.21 and newer take by themselves (ncclUpdateGidIndex()): the first

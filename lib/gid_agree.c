@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The GIDs of a port, seen with the other nodes: what is best on one node alone may be an address
+ * that two nodes have, or of a network that no other node is in while a second one joins them.
+ */
+#include "step.h"
+
+static const struct nca_candidate *find_duplicate(const struct nca_node_state *node,
+						  const struct nca_ip *ip)
+{
+	const struct nca_candidate *c;
+
+	NCA_FOREACH(c, node->candidates)
+		if (c->duplicate && !nca_ip_compare(&c->ip, ip))
+			return c;
+	return NULL;
+}
+
+/* Chooses again without the addresses that other nodes have too. */
+static void drop_duplicates(struct nca_step *step, const struct nca_node_state *node,
+			    struct nca_port_state *p)
+{
+	const struct nca_candidate *c = NULL;
+	int i;
+
+	for (i = 0; i < 2; i++)
+		if (!c && p->gid[i])
+			c = find_duplicate(node, &p->ip[i]);
+	if (!c)
+		return;
+	p->gid[0] = p->gid[1] = NULL;
+	nca_gids_read(node, p);
+	step->any_local = step->any_local || p->local;
+	if (!p->gid[0] && !p->gid[1])
+		nca_port_reject(step, p, NCA_RULE_NO_GID,
+				nca_step_text(step, "another node has the address of %s too",
+					      c->state->link->name));
+}
+
+/* Is the port's network one of the other node's ports, or do routes lead there and back? What is
+ * not known is no reason to choose another. */
+static bool meets(const struct nca_node_state *node, const struct nca_port_state *p, int i,
+		  const struct nca_node_state *other)
+{
+	const struct nca_port_state *o;
+	bool any = false;
+
+	NCA_FOREACH(o, other->ports) {
+		if (!o->gid[i])
+			continue;
+		if (!p->net[i].ip.family || !o->net[i].ip.family ||
+		    nca_prefix_same(&p->net[i], &o->net[i]) ||
+		    (nca_routes_any_via(node->routes, p->gid[i]->ndev, &o->ip[i]) &&
+		     nca_routes_any_via(other->routes, o->gid[i]->ndev, &p->ip[i])))
+			return true;
+		any = true;
+	}
+	return !any;
+}
+
+/* Takes the port's first GID of a network. */
+static bool take(const struct nca_node_state *node, struct nca_port_state *p,
+		 const struct nca_prefix *net)
+{
+	const struct nca_gid *gid;
+	struct nca_prefix own;
+	struct nca_ip ip;
+
+	NCA_FOREACH(gid, p->port->gids)
+		if (nca_gid_read(node, p, gid, &ip, &own) && nca_prefix_same(&own, net)) {
+			nca_gid_take(p, gid, &ip, &own);
+			return true;
+		}
+	return false;
+}
+
+/* Takes the first network of the other node's ports in which the port has a GID too. */
+static void join(const struct nca_node_state *node, struct nca_port_state *p, int family,
+		 const struct nca_node_state *other)
+{
+	const struct nca_port_state *o;
+	const struct nca_gid *gid;
+	struct nca_prefix net;
+	struct nca_ip ip;
+
+	NCA_FOREACH(o, other->ports)
+		NCA_FOREACH(gid, o->port->gids)
+			if (nca_gid_read(other, o, gid, &ip, &net) && net.ip.family == family &&
+			    take(node, p, &net))
+				return;
+}
+
+void nca_gids_agree(struct nca_step *step)
+{
+	struct nca_node_state *node;
+	struct nca_port_state *p;
+	int i;
+
+	NCA_FOREACH(node, step->nodes)
+		NCA_FOREACH(p, node->ports)
+			if (node->duplicates && nca_port_is_open(p))
+				drop_duplicates(step, node, p);
+	NCA_FOREACH(node, step->nodes) {
+		size_t next = (size_t)(node - step->nodes.v + 1) % step->nodes.n;
+		const struct nca_node_state *other = &step->nodes.v[next];
+
+		NCA_FOREACH(p, node->ports)
+			for (i = 0; other != node && p->several && i < 2; i++)
+				if (p->gid[i] && !meets(node, p, i, other))
+					join(node, p, i ? 6 : 4, other);
+	}
+}
