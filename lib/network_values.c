@@ -41,12 +41,20 @@ static int read_node_addresses(struct nca_step *step, struct nca_ips *ret)
 	return 0;
 }
 
-static bool is_rail(const struct nca_node_state *node, const struct nca_link_state *link)
+/* Carries it RDMA: of NCCL's own transport, or of the plug-in that NCCL_NET names? */
+static bool is_rail(const struct nca_step *step, const struct nca_node_state *node,
+		    const struct nca_link_state *link)
 {
+	const struct nca_port_state *p;
 	size_t i;
 
 	for (i = 0; i < node->rails.n; i++)
 		if (link->uses[node->rails.v[i] - node->ports.v])
+			return true;
+	if (!step->foreign)
+		return false;
+	NCA_FOREACH(p, node->ports)
+		if (p->rule == NCA_RULE_PLUGIN_FABRIC && link->uses[p - node->ports.v])
 			return true;
 	return false;
 }
@@ -127,10 +135,10 @@ static void fill(struct nca_step *step, const struct nca_node_state *node, struc
 	VALUE(c, NCA_RULE_MASTER_ADDR) = master_value(node, c, master, node == step->nodes.v);
 	VALUE(c, NCA_RULE_NODE_ADDRESS) =
 		names->n && bsearch(&c->ip, names->v, names->n, sizeof(*names->v), compare_ips);
-	VALUE(c, NCA_RULE_NOT_RAIL) = !is_rail(node, c->state);
 	/* What a tunnel takes off a standard frame says less than the nodes' names. */
 	if (names->n && VALUE(c, NCA_RULE_MTU) > 0 && VALUE(c, NCA_RULE_MTU) < STANDARD_MTU)
 		VALUE(c, NCA_RULE_MTU) = STANDARD_MTU;
+	VALUE(c, NCA_RULE_NOT_RAIL) = !is_rail(step, node, c->state);
 }
 
 int nca_network_values(struct nca_step *step)

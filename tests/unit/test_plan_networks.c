@@ -24,8 +24,26 @@
 	", {'name': 'wg0', 'kind': 'tun', 'mtu': 1420, 'addresses': [{'family': 'inet', 'addr': "  \
 	"'10.8.0." last "', 'prefixlen': 24, 'scope': 'global'}]}"
 #define SITE HOP("eth0") "," ROUTE("10.8.0.0/24", "wg0")
+/* data0, before eth0 by name, of an HCA that only the plug-in named by NCCL_NET uses. */
+#define SIDE(name, last, user)                                                                     \
+	NODE(name, LINK("data0", "10.1.0." last, "") "," LINK("eth0", "10.0.0." last, ""), "",     \
+	     "{'name': 'm', 'ports': [{'port': 1, 'link_layer': 'Ethernet', 'netdev': 'data0'}]}", \
+	     user)
+#define PLUGIN(user) JOB(2, SIDE("a", "1", user) "," SIDE("b", "2", user))
 
 static const struct plan plans[] = {
+	{"start-up traffic stays off the ports of a plug-in",
+	 PLUGIN(USER("'NCCL_NET': 'gIB'")),
+	 "choose",
+	 "plugin",
+	 {"eth0", "eth0"},
+	 .hcas = {"", ""}},
+	{"with TCP these are as good as others",
+	 PLUGIN(USER("'NCCL_NET': 'Socket'")),
+	 "choose",
+	 "Socket",
+	 {"data0", "data0"},
+	 .hcas = {"", ""}},
 	{"one network",
 	 TWO("", "", "", "", "", ""),
 	 "choose",
