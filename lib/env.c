@@ -203,6 +203,21 @@ static void set_mesh(struct nca_step *step, size_t i)
 				nca_step_text(step, "%d", step->env.mesh_len));
 }
 
+/* Unset it is 2: NCCL joins different rails where it finds that better (NVIDIA/nccl#2013). */
+static void set_apart(struct nca_step *step, size_t i)
+{
+	const struct nca_node_state *node = &step->nodes.v[i];
+	const char *set = nca_step_set(node, "NCCL_CROSS_NIC");
+
+	if (set && !streq(set, "0"))
+		nca_step_warn(step, "env-cross-nic", "", node->node->name,
+			      nca_step_text(step,
+					    "NCCL_CROSS_NIC=%s (set by %s) joins different rails, "
+					    "which do not reach each other. Unset it, or set 0",
+					    set, nca_step_setter(node)));
+	nca_step_setenv(step, i, "NCCL_CROSS_NIC", "0");
+}
+
 static void set_rdma(struct nca_step *step, size_t i)
 {
 	set_hcas(step, i);
@@ -211,7 +226,7 @@ static void set_rdma(struct nca_step *step, size_t i)
 	if (step->env.mesh_len)
 		set_mesh(step, i);
 	if (step->env.apart)
-		nca_step_setenv(step, i, "NCCL_CROSS_NIC", "0");
+		set_apart(step, i);
 	if (step->env.lag)
 		nca_step_setenv(step, i, "NCCL_IB_QPS_PER_CONNECTION", "2");
 }
