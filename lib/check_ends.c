@@ -15,6 +15,7 @@
 
 struct quality {
 	const char *code, *what, *unit, *why;
+	const char *cure, *ib_cure;
 	double (*value)(const struct nca_node_state *node,
 			const struct nca_port_state *rail); /* < 0: unknown */
 };
@@ -37,10 +38,10 @@ static double rate_of(const struct nca_node_state *node, const struct nca_port_s
 }
 
 static const struct quality qualities[] = {
-	{"mtu-mismatch", "an RDMA MTU", "",
-	 "connections fail or hang, NCCL does not negotiate it. Set one MTU on the netdevs",
-	 mtu_of},
-	{"rail-speed", "a speed", " Gb/s", "the slower end decides. Check cable and port", rate_of},
+	{"mtu-mismatch", "an RDMA MTU", "", "connections fail or hang, NCCL does not negotiate it",
+	 "Set one MTU on the netdevs", "Set one in the subnet manager's partition", mtu_of},
+	{"rail-speed", "a speed", " Gb/s", "the slower end decides", "Check cable and port",
+	 "Check cable and port", rate_of},
 };
 
 static int compare_numbers(const void *a, const void *b)
@@ -128,10 +129,11 @@ static void check_rail(struct nca_step *step, const struct quality *q, size_t ra
 				step, q->code, key, node->node->name,
 				nca_step_text(step,
 					      "%s port %d has %s of %g%s, the same rail on %s of "
-					      "%g%s: %s",
+					      "%g%s: %s. %s",
 					      p->hca->name, p->port->port, q->what,
 					      q->value(node, p), q->unit, other, right, q->unit,
-					      q->why));
+					      q->why,
+					      p->layer == NCA_LAYER_IB ? q->ib_cure : q->cure));
 	}
 }
 

@@ -114,6 +114,16 @@ static void check_hidden(struct nca_step *step, const struct nca_node_state *nod
 				    nca_ip_text(&d->ip, ip), name));
 }
 
+/* What the user chose may be another network on another node. */
+static const char *route_cure(struct nca_step *step, const struct nca_node_state *node)
+{
+	if (!node->user_hcas)
+		return "Add one, or put the rail into one subnet";
+	return nca_step_text(step,
+			     "NCCL_IB_HCA=%s (set by %s) takes it: unset that, or add a route",
+			     nca_step_set(node, "NCCL_IB_HCA"), nca_step_setter(node));
+}
+
 static void check_rail_route(struct nca_step *step, const struct nca_node_state *node,
 			     const struct nca_node_state *next, size_t i)
 {
@@ -131,9 +141,10 @@ static void check_rail_route(struct nca_step *step, const struct nca_node_state 
 		step, "rail-unrouted", step->nodes.v->rails.v[i]->hca->name, node->node->name,
 		nca_step_text(step,
 			      "%s (%s, subnet %s/%d) has no route over %s to the same rail of "
-			      "%s (subnet %s/%d). Add one, or put the rail into one subnet",
+			      "%s (subnet %s/%d). %s",
 			      node->rails.v[i]->hca->name, ndev, nca_ip_text(&from->ip, a),
-			      from->len, ndev, next->node->name, nca_ip_text(&to->ip, b), to->len));
+			      from->len, ndev, next->node->name, nca_ip_text(&to->ip, b), to->len,
+			      route_cure(step, node)));
 }
 
 /* Does the interface answer ARP requests for addresses of the node's other interfaces? Only if it

@@ -4,6 +4,23 @@
 
 #include "lib/step.h"
 
+/* InfiniBand with a link that no subnet manager has set up, and with another MTU. */
+#define INIT                                                                                       \
+	"{'name': 'm1', 'pci': 'm1', 'ports': [{'port': 1, 'state': 'INIT', 'phys_state': "        \
+	"'LinkUp', 'link_layer': 'InfiniBand'}]}"
+#define MTU(layer, mtu)                                                                            \
+	"{'name': 'm', 'ports': [{'port': 1, 'link_layer': '" layer "', 'active_mtu': " mtu "}]}"
+
+/* RoCE ports of 10.N.0.LAST. */
+#define ROCE(n, last)                                                                              \
+	"{'name': 'm" n "', 'ports': [{'port': 1, 'link_layer': 'Ethernet', 'netdev': 'r" n        \
+	"', 'gids': [{'index': 1, 'gid': '0000:0000:0000:0000:0000:ffff:0a0" n ":000" last         \
+	"', 'type': 'RoCE v2', 'ndev': 'r" n "'}]}]}"
+#define RAIL(n, last) "," LINK("r" n, "10." n ".0." last, "")
+#define RAILS(n, m, user)                                                                          \
+	TWO(RAIL(n, "1") RAIL("7", "1"), RAIL(m, "2") RAIL("7", "2"),                              \
+	    ROCE(n, "1") "," ROCE("7", "1"), ROCE(m, "2") "," ROCE("7", "2"), user, user)
+
 /* What the options make of a step, and whom a warning names. */
 struct verdict {
 	const char *name, *job, *options, *verdict, *confidence;
@@ -75,6 +92,40 @@ static const struct verdict verdicts[] = {
 	 JOB(2, NODE("a", LINK("eth0", "10.0.0.1", ""), "", BOTH "," IB("m2", "ACTIVE", "200"),
 		     ", 'gpus': [{'index': 0}, {'index': 1}]")),
 	 "", "choose", "unsure", "hcas-unclear", "a", "which of 3 HCA ports"},
+	{"no subnet manager", TWO("", "", INIT, INIT, "", ""), "", "fallback", "sure", "no-rdma",
+	 "a",
+	 "a,b (2 of 2): a has no HCA port that this step can use (m1 port 1: INIT (LinkUp): no "
+	 "subnet manager has set it up)"},
+	{"no subnet manager on one rail of one node",
+	 THREE(BOTH, BOTH, IB("m0", "ACTIVE", "200") "," INIT), "", "choose", "sure", "rail-down",
+	 "3", "m1 port 1 is INIT (LinkUp): no subnet manager has set it up; left out"},
+	{"the MTU of InfiniBand",
+	 TWO("", "", MTU("InfiniBand", "4096"), MTU("InfiniBand", "2048"), "", ""), "", "choose",
+	 "sure", "mtu-mismatch", "b",
+	 "m port 1 has an RDMA MTU of 2048, the same rail on a of 4096: connections fail or hang, "
+	 "NCCL does not negotiate it. Set one in the subnet manager's partition"},
+	{"the MTU of RoCE", TWO("", "", MTU("Ethernet", "4096"), MTU("Ethernet", "1024"), "", ""),
+	 "", "choose", "sure", "mtu-mismatch", "b",
+	 "m port 1 has an RDMA MTU of 1024, the same rail on a of 4096: connections fail or hang, "
+	 "NCCL does not negotiate it. Set one MTU on the netdevs"},
+	{"rails that do not reach each other", RAILS("5", "5", ""), "", "choose", "sure", NULL,
+	 NULL, NULL},
+	{"NCCL may join them", RAILS("5", "5", USER("'NCCL_CROSS_NIC': '2'")), "", "choose", "sure",
+	 "env-cross-nic", "a", "a,b (2 of 2): NCCL_CROSS_NIC=2 (set by the user)"},
+	{"NCCL may not", RAILS("5", "5", USER("'NCCL_CROSS_NIC': '0'")), "", "choose", "sure", NULL,
+	 NULL, NULL},
+	{"the user takes a port of another network on each node",
+	 TWO(RAIL("5", "1"), RAIL("6", "2"), ROCE("5", "1"), ROCE("6", "2"),
+	     USER("'NCCL_IB_HCA': 'm'"), USER("'NCCL_IB_HCA': 'm'")),
+	 "", "choose", "sure", "rail-unrouted", "a",
+	 "a,b (2 of 2): m5 (r5, subnet 10.5.0.0/24) has no route over r5 to the same rail of b "
+	 "(subnet 10.6.0.0/24). NCCL_IB_HCA=m (set by the user) takes it: unset that, or add a "
+	 "route"},
+	{"the rules take it",
+	 TWO(RAIL("5", "1"), RAIL("6", "2"), ROCE("5", "1"), ROCE("6", "2"), "", ""), "", "choose",
+	 "sure", "rail-unrouted", "a",
+	 "a,b (2 of 2): m5 (r5, subnet 10.5.0.0/24) has no route over r5 to the same rail of b "
+	 "(subnet 10.6.0.0/24). Add one"},
 };
 
 static void check_verdict(void **state)
