@@ -32,6 +32,7 @@ static int collect_rails(struct nca_step *step)
 		node->rails.v = nca_pool_alloc(step->pool, node->ports.n * sizeof(*node->rails.v));
 		if (!node->rails.v)
 			return -ENOMEM;
+		node->rails.n = 0;
 		NCA_FOREACH(p, node->ports)
 			if (nca_port_is_open(p))
 				node->rails.v[node->rails.n++] = p;
@@ -249,6 +250,8 @@ int nca_rails_agree(struct nca_step *step)
 		return rc;
 	NCA_FOREACH(node, step->nodes)
 		nca_pins_count(step, node);
+	if (can_agree(step) && nca_rails_rejoin(step) && collect_rails(step))
+		return -ENOMEM;
 	if (can_agree(step) && !step->rdma_refused && !step->foreign) {
 		before = nca_rails_most(step);
 		if (nca_rail_choose_kind(step, &table, &sick) == NCA_KEY_ORDINAL)

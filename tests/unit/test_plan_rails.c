@@ -17,6 +17,15 @@
 	"'netdev': 'eth1', 'gids': [{'index': 3, 'gid': '0000:0000:0000:0000:0000:ffff:" gid       \
 	"', 'type': 'RoCE v2', 'ndev': 'eth1'}]}]}"
 
+/* A node with eth0 and RoCE ports, the default route over r1. */
+#define OVER_R1(name, last, rails, routes, hcas)                                                   \
+	NODE(name, LINK("eth0", "10.0.0." last, "") rails,                                         \
+	     ROUTE("10.0.0.0/24", "eth0") "," ROUTE("10.1.0.0/24", "r1") "," ROUTE("default",      \
+										   "r1") routes,   \
+	     hcas, "")
+#define VIA(n) "," ROUTE("10." n ".0.0/24", "r" n)
+#define PORT(n, last) ROCE(n, "ACTIVE", GID(n, last))
+
 static const struct plan plans[] = {
 	{"one wire without routable addresses",
 	 TWO(WIRE("1"), WIRE("2"), WIRED("a9fe:0101"), WIRED("a9fe:0102"), "", ""),
@@ -33,6 +42,26 @@ static const struct plan plans[] = {
 	 .hcas = {"", ""},
 	 .warning = "no-rdma"},
 
+	{"the port of the default route is all that one node has",
+	 JOB(2, OVER_R1("a", "1", RAIL("1", "1", "") RAIL("2", "1", ""), VIA("2"),
+			PORT("1", "1") "," PORT("2", "1")) "," OVER_R1("b", "2", RAIL("1", "2", ""),
+								       "", PORT("1", "2"))),
+	 "choose",
+	 "RoCE",
+	 {"eth0", "eth0"},
+	 .hcas = {"m1", "m1"},
+	 .warning = "rail-missing"},
+	{"the port of the default route is left out on both, whatever the others are",
+	 JOB(2,
+	     OVER_R1("a", "1", RAIL("1", "1", "") RAIL("2", "1", ""), VIA("2"),
+		     PORT("1", "1") "," PORT(
+			     "2", "1")) "," OVER_R1("b", "2", RAIL("1", "2", "") RAIL("3", "2", ""),
+						    VIA("3"), PORT("1", "2") "," PORT("3", "2"))),
+	 "choose",
+	 "RoCE",
+	 {"r1", "r1"},
+	 .hcas = {"m2", "m3"},
+	 .warning = "rail-unrouted"},
 	{"a RoCE port is down, and its netdev has no carrier",
 	 RAILS(RAIL("2", "2", ", 'carrier': 0"), ROCE("2", "DOWN", GID("2", "2")), ""),
 	 "choose",

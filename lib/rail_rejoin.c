@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is preferred on one node can part it from the others: of two RoCE ports a node keeps the one
+ * without the default route, and another node has only the one with it. A preference gives up
+ * rather than leave nothing, and so it does where what it leaves does not meet.
+ */
+#include "rail_keys.h"
+
+static bool is_preference(enum nca_rule rule)
+{
+	return rule == NCA_RULE_FRONT_END || rule == NCA_RULE_LOCALITY || rule == NCA_RULE_SLOWER;
+}
+
+static const struct nca_prefix *network(const struct nca_step *step, const struct nca_port_state *p)
+{
+	return nca_port_is_open(p) || is_preference(p->rule) ? nca_rail_network(step, p) : NULL;
+}
+
+/* Does a rail meet one of the other node, by network or by route, or is that not known? */
+static bool meets(const struct nca_step *step, const struct nca_node_state *node,
+		  const struct nca_node_state *other)
+{
+	size_t i, k;
+
+	for (i = 0; i < node->rails.n; i++)
+		for (k = 0; k < other->rails.n; k++) {
+			const struct nca_port_state *p = node->rails.v[i];
+			const struct nca_prefix *from = nca_rail_network(step, p);
+			const struct nca_prefix *to = nca_rail_network(step, other->rails.v[k]);
+
+			if (!from || !to || nca_prefix_same(from, to) ||
+			    nca_routes_any_via(node->routes, p->gid[from != &p->net[0]]->ndev,
+					       &to->ip))
+				return true;
+		}
+	return false;
+}
+
+static bool is_parted(const struct nca_step *step)
+{
+	const struct nca_node_state *node;
+	bool parted = false;
+
+	NCA_FOREACH(node, step->nodes) {
+		size_t next = (size_t)(node - step->nodes.v + 1) % step->nodes.n;
+
+		if (node->fixed_hcas)
+			return false;
+		parted = parted || (next && !meets(step, node, &step->nodes.v[next]));
+	}
+	return parted;
+}
+
+/* The node's port of a network, first one that is open; NULL: none. */
+static const struct nca_port_state *
+find(const struct nca_step *step, const struct nca_node_state *node, const struct nca_prefix *net)
+{
+	const struct nca_port_state *p, *found = NULL;
+
+	NCA_FOREACH(p, node->ports)
+		if (network(step, p) && nca_prefix_same(network(step, p), net) &&
+		    (!found || nca_port_is_open(p)))
+			found = p;
+	return found;
+}
+
+/* Have all nodes a port of the network, and is one of them a rail? What all have left out is for
+ * something else. */
+static bool is_common(const struct nca_step *step, const struct nca_prefix *net)
+{
+	const struct nca_node_state *node;
+	bool rail = false;
+
+	NCA_FOREACH(node, step->nodes) {
+		const struct nca_port_state *p = find(step, node, net);
+
+		if (!p)
+			return false;
+		rail = rail || nca_port_is_open(p);
+	}
+	return rail;
+}
+
+bool nca_rails_rejoin(struct nca_step *step)
+{
+	struct nca_node_state *node;
+	struct nca_port_state *p;
+	bool any = false;
+
+	if (!is_parted(step))
+		return false;
+	NCA_FOREACH(node, step->nodes)
+		NCA_FOREACH(p, node->ports)
+			if (is_preference(p->rule) && network(step, p) &&
+			    is_common(step, network(step, p))) {
+				p->rule = NCA_RULE_NONE;
+				any = true;
+			}
+	return any;
+}
