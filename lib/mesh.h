@@ -5,11 +5,12 @@
 
 #include "rail_keys.h"
 
-/* Is every network of the rails on exactly two of three or more nodes, and has every pair one? */
+/* Is every network of the rails on exactly two of three or more nodes, and has every pair one, or
+ * no route to do without? */
 bool nca_mesh_is(const struct nca_step *step, const struct nca_rail_table *table);
 
-/* Warns where NCCL may be too old for a mesh; false where it is, so that RDMA cannot be used. Else
- * notes the length of the subnets for the variables. */
+/* Warns where NCCL may be too old for a mesh, or a pair has no cable; false where RDMA cannot be
+ * used. Else notes the length of the subnets for the variables. */
 bool nca_mesh_use(struct nca_step *step, const struct nca_rail_table *table);
 
 #endif

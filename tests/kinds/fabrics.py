@@ -180,17 +180,17 @@ job('roce-v1-routed',
     warn_names=['v1', 'gid'])
 
 
-def mesh(i, n=3, ver=None):
+def mesh(i, n=3, ver=None, peers=None, **more):
     links = [loopback(), link('eno1', '192.168.0.%d/24' % i, speed=10000)]
     hcas = []
     c = 0
-    for k in range(1, n + 1):
+    for k in peers or range(1, n + 1):
         if k == i: continue
         a, b = min(i, k), max(i, k)
         links.append(link('enp%ds0' % (c + 1), '10.0.%d%d.%d/24' % (a, b, i), speed=100000, mtu=9000))
         hcas.append(roce('rocep%ds0' % (c + 1), 'enp%ds0' % (c + 1), links, '0000:%02x:00.0' % (c + 1), 100))
         c += 1
-    kw = {'nccl_version': ver} if ver else {}
+    kw = {'nccl_version': ver, **more} if ver else more
     return node('me%d' % i, links, hcas, ('eno1', '192.168.0.254'), gpus=1, **kw)
 
 
@@ -214,6 +214,43 @@ job('mesh4-old',
     verdict_any=['choose+warn', 'fallback'],
     ifs='eno1',
     warn_names=['2.30.7', 'mesh', 'cable'])
+
+
+def ring(n, **more):
+    return [mesh(i, n, '2.30.7', sorted({(i - 2) % n + 1, i % n + 1}), **more) for i in range(1, n + 1)]
+
+
+job('ring4',
+    'four nodes in a ring of direct cables: nodes without a cable between them cannot meet', ring(4),
+    verdict='fallback',
+    net='Socket',
+    ifs='eno1',
+    warn_names=['me1 to me3'])
+job('ring4-asked',
+    'the same, but the user knows what it takes',
+    ring(4, environment={'NCCL_IB_SUBNET_AWARE_ROUTING': '1', 'NCCL_ALGO': 'Ring'}, environment_origin='user'),
+    verdict='choose',
+    ifs='eno1',
+    hcas=H2)
+job('chain3',
+    'three nodes and two cables', [mesh(1, ver='2.30.7', peers=[2]), mesh(2, ver='2.30.7', peers=[1, 3]), mesh(3, ver='2.30.7', peers=[2])],
+    verdict='fallback',
+    net='Socket',
+    ifs='eno1',
+    warn_names=['me1 to me3'])
+
+
+def half_racks(i):
+    net = '10.%d.0' % (20 + (i > 2))
+    links = [loopback(), link('eno1', '192.168.0.%d/24' % i, speed=10000), link('ens1', '%s.%d/24' % (net, i), speed=200000)]
+    return node('ra%d' % i, links, [roce('mlx5_0', 'ens1', links, rate=200)], ('eno1', '192.168.0.254'),
+                routes=[route('10.0.0.0/8', 'ens1', net + '.254')])
+
+
+job('two-racks',
+    'two nodes in each of two racks, joined by routes: no cables', [half_racks(i) for i in (1, 2, 3, 4)],
+    ifs='eno1',
+    hcas=['mlx5_0'])
 
 
 def no_manager(i):
