@@ -37,11 +37,24 @@ static double rate_of(const struct nca_node_state *node, const struct nca_port_s
 	return rail->rate;
 }
 
+/* A RoCE LAG stays ACTIVE with one of its ports (mlx5_core, lag). */
+static double legs_of(const struct nca_node_state *node, const struct nca_port_state *rail)
+{
+	const struct nca_link *link = nca_node_link(node->node, rail->port->netdev);
+	const char *master = link ? nca_topo_master(node->node, link) : NULL;
+
+	link = master ? nca_node_link(node->node, master) : link;
+	return rail->layer == NCA_LAYER_ETHERNET && link ? nca_topo_bond_legs(node->node, link)
+							 : -1;
+}
+
 static const struct quality qualities[] = {
 	{"mtu-mismatch", "an RDMA MTU", "", "connections fail or hang, NCCL does not negotiate it",
 	 "Set one MTU on the netdevs", "Set one in the subnet manager's partition", mtu_of},
 	{"rail-speed", "a speed", " Gb/s", "the slower end decides", "Check cable and port",
 	 "Check cable and port", rate_of},
+	{"rail-legs", "a bond", " ports with a link", "the smaller bond decides",
+	 "Check its cables and switch ports", "", legs_of},
 };
 
 static int compare_numbers(const void *a, const void *b)

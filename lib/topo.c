@@ -248,6 +248,26 @@ int nca_topo_speed(const struct nca_node *node, const struct nca_link *link)
 	return link_speed(node, link, 0);
 }
 
+int nca_topo_bond_legs(const struct nca_node *node, const struct nca_link *link)
+{
+	const struct nca_link *l;
+	int depth, legs = 0;
+
+	for (depth = 0; link && link->link && depth < DEPTH_MAX; depth++)
+		link = nca_node_link(node, link->link);
+	if (!link || !link->bond || !link->bond->mode ||
+	    nca_same(link->bond->mode, "active-backup"))
+		return -1;
+	NCA_FOREACH(l, node->interfaces) {
+		if (l == link || !is_below(link, l))
+			continue;
+		if (l->carrier < 0)
+			return -1;
+		legs += l->carrier;
+	}
+	return legs ? legs : -1;
+}
+
 static bool physical(const struct nca_node *node, const struct nca_link *link, int depth)
 {
 	static const char *const software[] = {"loopback", "veth", "vxlan", "tun", "dummy"};

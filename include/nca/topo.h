@@ -48,6 +48,10 @@ bool nca_topo_uses(const struct nca_node *node, const struct nca_link *link, boo
 /* Speed in Mb/s, looked up in the lower devices where the link itself has none; -1 unknown. */
 int nca_topo_speed(const struct nca_node *node, const struct nca_link *link);
 
+/* How many ports of the bond that a link is, or stands over by VLANs, have a carrier: of one that
+ * sends over all of them; -1: there is no such bond, or it is not known. */
+int nca_topo_bond_legs(const struct nca_node *node, const struct nca_link *link);
+
 /* The largest RDMA MTU that a netdev's MTU leaves room for. */
 int nca_topo_roce_mtu(int mtu);
 

@@ -43,6 +43,28 @@ job('lag-on-one-node',
     env={'NCCL_IB_QPS_PER_CONNECTION': None})
 
 
+def one_leg(i, mode='802.3ad', down=(2, )):
+    links = [
+        loopback(),
+        link('e1', master='bond0', speed=100000),
+        link('e2', master='bond0', speed=100000, up=i not in down),
+        bond('bond0', ['e1', 'e2'], mode=mode),
+        link('bond0.7', '10.4.0.%d/24' % i, kind='vlan', link='bond0', vlan={'id': 7})
+    ]
+    h = [roce('mlx5_bond_0', 'bond0', links, '0000:3b:00.0', 100, ndevs=['bond0.7'])]
+    return node('ol%d' % i, links, h, ('bond0.7', '10.4.0.254'), gpus=4)
+
+
+job('bond-leg-down',
+    'a port of the RoCE bond of node 2 has no link', [one_leg(i) for i in (1, 2, 3)],
+    verdict='choose+warn',
+    ifs='bond0.7',
+    hcas=['mlx5_bond_0'],
+    warn_names=['ol2 mlx5_bond_0 port 1 has a bond of 1'])
+job('bond-spare-down', 'the same of an active-backup bond', [one_leg(i, 'active-backup') for i in (1, 2, 3)], ifs='bond0.7', hcas=['mlx5_bond_0'])
+job('bond-leg-down-all', 'no node has cabled the second port', [one_leg(i, down=(1, 2)) for i in (1, 2)], hcas=['mlx5_bond_0'])
+
+
 def fourbond(i):
     links = [loopback(), link('eno1', '10.0.0.%d/24' % i, speed=1000)]
     h = []
