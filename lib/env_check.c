@@ -94,6 +94,31 @@ static void check_gid(struct nca_step *step, const struct nca_node_state *node)
 	}
 }
 
+/* What NCCL's own choice is told to take, where the rails have none such. */
+static void check_gid_kind(struct nca_step *step, const struct nca_node_state *node)
+{
+	const char *family = nca_step_set(node, "NCCL_IB_ADDR_FAMILY");
+	const char *version = nca_step_set(node, "NCCL_IB_ROCE_VERSION_NUM");
+	const char *want = step->gid_family == 6 ? "AF_INET6" : "AF_INET";
+
+	if (!node->rails.n || !step->gid_family)
+		return;
+	if (family && !streq(family, want) &&
+	    (streq(family, "AF_INET") || streq(family, "AF_INET6")))
+		nca_step_warn(step, "env-other-gid", "family", node->node->name,
+			      nca_step_text(step,
+					    "NCCL_IB_ADDR_FAMILY=%s (set by %s), but not every "
+					    "rail has such an address; it is replaced by %s. "
+					    "Unset it",
+					    family, nca_step_setter(node), want));
+	if (nca_same(version, "1") && !node->rails.v[0]->v1)
+		nca_step_warn(step, "env-other-gid", "version", node->node->name,
+			      nca_step_text(step,
+					    "NCCL_IB_ROCE_VERSION_NUM=1 (set by %s): RoCE v1 does "
+					    "not cross routers, and the rails have v2. Unset it",
+					    nca_step_setter(node)));
+}
+
 static void check_hcas(struct nca_step *step, const struct nca_node_state *node)
 {
 	const char *set = nca_step_set(node, "NCCL_IB_HCA");
@@ -112,6 +137,33 @@ static void check_hcas(struct nca_step *step, const struct nca_node_state *node)
 					    set, nca_step_setter(node), n, node->rails.n));
 }
 
+/* The plug-ins that work on one maker's machines alone, as NCCL_NET names them or begins. */
+static const char *const google[] = {"gIB", "FasTrak", "GPUDirectTCPX"};
+
+static bool any_live(const struct nca_node_state *node)
+{
+	const struct nca_port_state *p;
+
+	NCA_FOREACH(p, node->ports)
+		if (nca_port_is_live(p))
+			return true;
+	return false;
+}
+
+/* Does it name the plug-in of a fabric that is not here? aws-ofi-nccl needs EFA or Slingshot. */
+static bool is_elsewhere(const struct nca_node_state *node, const char *net)
+{
+	const struct nca_host *host = node->node->host;
+	size_t i;
+
+	if (strcasestr(net, "libfabric"))
+		return any_live(node) && !nca_node_has_plugin_fabric(node->node);
+	for (i = 0; i < ARRAY_SIZE(google); i++)
+		if (!strncasecmp(net, google[i], strlen(google[i])))
+			return host && host->vendor && !strstr(host->vendor, "Google");
+	return false;
+}
+
 static void check_net(struct nca_step *step, const struct nca_node_state *node)
 {
 	const char *set = nca_step_set(node, "NCCL_NET");
@@ -122,6 +174,13 @@ static void check_net(struct nca_step *step, const struct nca_node_state *node)
 					    "NCCL_NET=%s (set by %s), but there is no usable HCA: "
 					    "NCCL would not start; it is replaced by Socket. "
 					    "Unset it",
+					    set, nca_step_setter(node)));
+	if (set && is_elsewhere(node, set))
+		nca_step_warn(step, "env-net", "elsewhere", node->node->name,
+			      nca_step_text(step,
+					    "NCCL_NET=%s (set by %s) names a plug-in whose fabric "
+					    "the node does not have: NCCL does not start, or "
+					    "leaves its HCAs unused. Unset it",
 					    set, nca_step_setter(node)));
 	if (step->rdma_lost && set)
 		nca_step_warn(step, "env-net", "", node->node->name,
@@ -138,6 +197,7 @@ void nca_env_check(struct nca_step *step)
 	NCA_FOREACH(node, step->nodes) {
 		check_spelling(step, node);
 		check_gid(step, node);
+		check_gid_kind(step, node);
 		check_hcas(step, node);
 		check_net(step, node);
 		nca_env_check_lists(step, node);

@@ -104,14 +104,26 @@ static bool indexes_differ(const struct nca_step *step, const struct nca_node_st
 	return differ;
 }
 
+/* What somebody has set is replaced where not every rail has a GID of it (nca_env_check()). */
+static void set_family(struct nca_step *step, size_t i)
+{
+	const char *set = nca_step_set(&step->nodes.v[i], "NCCL_IB_ADDR_FAMILY");
+
+	if (step->gid_family == 6 && nca_same(set, "AF_INET"))
+		nca_step_replace(step, i, "NCCL_IB_ADDR_FAMILY", "AF_INET6");
+	else if (step->gid_family == 6)
+		nca_step_setenv(step, i, "NCCL_IB_ADDR_FAMILY", "AF_INET6");
+	else if (nca_same(set, "AF_INET6"))
+		nca_step_replace(step, i, "NCCL_IB_ADDR_FAMILY", "AF_INET");
+}
+
 void nca_env_gid(struct nca_step *step, size_t i)
 {
 	const struct nca_node_state *node = &step->nodes.v[i];
 	int index = common_index(step, node), version = nca_version_nccl(node->node);
 	bool agrees = auto_agrees(step, node, NULL);
 
-	if (step->gid_family == 6)
-		nca_step_setenv(step, i, "NCCL_IB_ADDR_FAMILY", "AF_INET6");
+	set_family(step, i);
 	if (node->rails.v[0]->v1 && version / 100 != VERSION_V1_CRASH / 100)
 		nca_step_setenv(step, i, "NCCL_IB_ROCE_VERSION_NUM", "1");
 	if (version >= VERSION_AUTO_GID && agrees &&

@@ -308,4 +308,7 @@ bool nca_port_is_live(const struct nca_port_state *port);
 bool nca_port_is_unmanaged(const struct nca_port_state *port);
 bool nca_port_is_plugin(const struct nca_hca *hca, const struct nca_port *port);
 
+/* Has the node a device that only a vendor's plug-in can use: EFA, Slingshot? */
+bool nca_node_has_plugin_fabric(const struct nca_node *node);
+
 #endif

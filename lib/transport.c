@@ -51,7 +51,7 @@ static bool has_slingshot(const struct nca_node *node)
 	return false;
 }
 
-static bool has_plugin_fabric(const struct nca_node *node)
+bool nca_node_has_plugin_fabric(const struct nca_node *node)
 {
 	const struct nca_hca *hca;
 	const struct nca_port *port;
@@ -71,7 +71,7 @@ static size_t count_plugin(const struct nca_step *step)
 	size_t n = 0;
 
 	NCA_FOREACH(node, step->nodes)
-		n += has_plugin_fabric(node->node);
+		n += nca_node_has_plugin_fabric(node->node);
 	return n;
 }
 
@@ -82,7 +82,7 @@ static void lose_plugin(struct nca_step *step)
 
 	step->rdma_lost = true;
 	NCA_FOREACH(node, step->nodes)
-		if (!has_plugin_fabric(node->node))
+		if (!nca_node_has_plugin_fabric(node->node))
 			nca_step_warn(step, "no-rdma", "plug-in", node->node->name,
 				      nca_step_text(step,
 						    "%s has no device of the vendor's fabric, "
@@ -225,11 +225,22 @@ static void lose(struct nca_step *step)
 	nca_step_verdict(step, step->opt->fallback_fail > 0 ? "refuse" : "fallback");
 }
 
+/* Has somebody set NCCL_IB_ADDR_FAMILY=AF_INET6? */
+static bool asks_gid6(const struct nca_step *step)
+{
+	const struct nca_node_state *node;
+
+	NCA_FOREACH(node, step->nodes)
+		if (nca_same(nca_step_set(node, "NCCL_IB_ADDR_FAMILY"), "AF_INET6"))
+			return true;
+	return false;
+}
+
 /* IPv4 if every rail of every node has such a GID: one NCCL_IB_ADDR_FAMILY holds for a process. */
 static int common_family(struct nca_step *step)
 {
 	const struct nca_node_state *node;
-	bool all4 = true, any = false;
+	bool all4 = true, all6 = true, any = false;
 	int pinned;
 	size_t i;
 
@@ -239,11 +250,14 @@ static int common_family(struct nca_step *step)
 
 			any = any || p->gid[0] || p->gid[1];
 			all4 = all4 && (p->gid[0] || !p->gid[1]);
+			all6 = all6 && (p->gid[1] || !p->gid[0]);
 		}
 	if (!any)
 		return 0;
 	pinned = nca_pins_family(step);
-	return pinned ? pinned : all4 ? 4 : 6;
+	if (pinned)
+		return pinned;
+	return all4 && !(all6 && asks_gid6(step)) ? 4 : 6;
 }
 
 void nca_transport_choose(struct nca_step *step)

@@ -48,6 +48,25 @@ job('v6-rails-v4-mgmt',
     env={'NCCL_IB_ADDR_FAMILY': 'AF_INET6', 'NCCL_CROSS_NIC': '0', 'NCCL_SOCKET_FAMILY': None})
 
 
+def both_rails(i):
+    links = [loopback(), link('eno1', '10.0.0.%d/24' % i, speed=10000)]
+    hcas = []
+    for k in range(2):
+        links.append(link('r%d' % k, '10.%d.0.%d/24' % (k + 1, i), 'fd00:%d::%d/64' % (k + 1, i), speed=400000, mtu=9000))
+        hcas.append(roce('mlx5_%d' % k, 'r%d' % k, links, None, 400))
+    return node('s%d' % i, links, hcas, ('eno1', '10.0.0.254'), gpus=2,
+                environment={'NCCL_IB_ADDR_FAMILY': 'AF_INET6'}, environment_origin='user')
+
+
+job('rails-of-both-families',
+    'the rails have both families, and the user asks for IPv6',
+    pair(both_rails),
+    ifs='eno1',
+    hcas=['mlx5_0', 'mlx5_1'],
+    gid_index={'s1': 5, 's2': 5},
+    env={'NCCL_IB_ADDR_FAMILY': None})
+
+
 def vip(i):
     return node('v%d' % i, [
         loopback(),

@@ -27,6 +27,19 @@ job('set-net-ib-tcp',
     net='Socket',
     ifs='eth0',
     warn_names=['NCCL_NET'])
+job('set-net-libfabric',
+    'NCCL_NET of an EFA image, InfiniBand or RoCE here',
+    everywhere({'NCCL_NET': 'AWS Libfabric'}),
+    **WARNS,
+    ifs='eth0',
+    warn_names=['NCCL_NET'])
+job('set-gid-family', 'IPv6 GIDs are asked for, and there are none', everywhere({'NCCL_IB_ADDR_FAMILY': 'AF_INET6'}), **WARNS, ifs='eth0', hcas=ALL,
+    env={'NCCL_IB_ADDR_FAMILY': 'AF_INET'}, warn_names=['NCCL_IB_ADDR_FAMILY'])
+job('set-gid-family4', 'IPv4 GIDs are asked for', everywhere({'NCCL_IB_ADDR_FAMILY': 'AF_INET'}), ifs='eth0', hcas=ALL,
+    env={'NCCL_IB_ADDR_FAMILY': None})
+job('set-gid-v1', 'RoCE v1 is asked for', everywhere({'NCCL_IB_ROCE_VERSION_NUM': '1'}), **WARNS, ifs='eth0', hcas=ALL,
+    warn_names=['NCCL_IB_ROCE_VERSION_NUM'])
+job('set-gid-v2', 'RoCE v2 is asked for', everywhere({'NCCL_IB_ROCE_VERSION_NUM': '2'}), ifs='eth0', hcas=ALL)
 job('set-family',
     'NCCL_SOCKET_FAMILY=ipv4 does nothing',
     everywhere({'NCCL_SOCKET_FAMILY': 'ipv4'}),
