@@ -104,6 +104,8 @@ void nca_gids_agree(struct nca_step *step)
 		size_t next = (size_t)(node - step->nodes.v + 1) % step->nodes.n;
 		const struct nca_node_state *other = &step->nodes.v[next];
 
+		if (node->rail_subnet.ip.family)
+			continue;
 		NCA_FOREACH(p, node->ports)
 			for (i = 0; other != node && p->several && i < 2; i++)
 				if (p->gid[i] && !meets(node, p, i, other))

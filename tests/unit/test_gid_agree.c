@@ -8,27 +8,31 @@
 #define GID(index, net, last)                                                                      \
 	"{'index': " index ", 'gid': '0000:0000:0000:0000:0000:ffff:0a0" net ":000" last           \
 	"', 'type': 'RoCE v2', 'ndev': 'r'}"
-#define SIDE(name, last, addresses, gids, routes)                                                  \
+#define SIDE(name, last, addresses, gids, routes, more)                                            \
 	NODE(name,                                                                                 \
 	     LINK("eth0", "10.0.0." last, "") ", {'name': 'r', 'kind': 'ether', 'addresses': "     \
 					      "[" addresses "]}",                                  \
 	     routes,                                                                               \
 	     "{'name': 'm', 'ports': [{'port': 1, 'state': 'ACTIVE', 'link_layer': 'Ethernet', "   \
 	     "'netdev': 'r', 'gids': [" gids "]}]}",                                               \
-	     "")
+	     more)
 #define ETH0 ROUTE("10.0.0.0/24", "eth0")
 #define VIA(net) "," ROUTE("10." net ".0.0/24", "r")
 #define ONE(name, last, a, more)                                                                   \
-	SIDE(name, last, ADDR(a, last), GID("0", a, last), ETH0 VIA(a) more)
+	SIDE(name, last, ADDR(a, last), GID("0", a, last), ETH0 VIA(a) more, "")
 #define TWO_OF(name, last, a, b, more)                                                             \
 	SIDE(name, last, ADDR(a, last) "," ADDR(b, last), GID("0", a, last) "," GID("1", b, last), \
-	     ETH0 VIA(a) VIA(b) more)
+	     ETH0 VIA(a) VIA(b) more, "")
 #define UNROUTED(name, last, a, b)                                                                 \
 	SIDE(name, last, ADDR(a, last) "," ADDR(b, last), GID("0", a, last) "," GID("1", b, last), \
-	     "")
+	     "", "")
+#define PINNED(name, last, a, b)                                                                   \
+	SIDE(name, last, ADDR(a, last) "," ADDR(b, last), GID("0", a, last) "," GID("1", b, last), \
+	     ETH0 VIA(a) VIA(b), ", 'site': {'rail-subnet': '10.4.0.0/14'}")
 /* What is the same on both nodes is 10.5.0.9. */
 #define SAME(name, last, addresses, gids)                                                          \
-	SIDE(name, last, ADDR("5", "9") addresses, GID("0", "5", "9") gids, ETH0 VIA("5") VIA("9"))
+	SIDE(name, last, ADDR("5", "9") addresses, GID("0", "5", "9") gids,                        \
+	     ETH0 VIA("5") VIA("9"), "")
 
 struct agree {
 	const char *name, *job;
@@ -59,6 +63,9 @@ static const struct agree rows[] = {
 	 JOB(2, UNROUTED("a", "1", "5", "9") "," UNROUTED("b", "2", "6", "9")), .index = {0, 0}},
 	{"no network in common",
 	 JOB(2, TWO_OF("a", "1", "5", "7", "") "," TWO_OF("b", "2", "6", "8", "")), .index = {0, 0},
+	 .warning = "rail-unrouted"},
+	{"the site's network stays",
+	 JOB(2, PINNED("a", "1", "5", "9") "," PINNED("b", "2", "6", "9")), .index = {0, 0},
 	 .warning = "rail-unrouted"},
 	{"one snapshot stands for all", JOB(2, TWO_OF("a", "1", "5", "9", "")), .index = {0}},
 	{"both have the address", JOB(2, SAME("a", "1", "", "") "," SAME("b", "2", "", "")),
