@@ -190,22 +190,37 @@ static void check_arp(struct nca_step *step, const struct nca_node_state *node)
 		}
 }
 
+/* Does NCCL order two rails of the node as it does those of the first one? */
+static bool is_like_first(const struct nca_step *step, const struct nca_node_state *node, size_t a,
+			  size_t b)
+{
+	struct nca_port_state **v = node->rails.v, **first = step->nodes.v->rails.v;
+
+	return (nca_rail_compare(&v[a], &v[b]) > 0) == (nca_rail_compare(&first[a], &first[b]) > 0);
+}
+
+static void warn_order(struct nca_step *step, const struct nca_node_state *node, size_t a, size_t b)
+{
+	nca_step_warn(step, "rail-order", "", node->node->name,
+		      nca_step_text(step,
+				    "rail %zu is %s and rail %zu is %s, NCCL orders them the other "
+				    "way round than on %s: place for place it pairs different "
+				    "rails. Cable the node like %s",
+				    a, node->rails.v[a]->hca->name, b, node->rails.v[b]->hca->name,
+				    step->nodes.v->node->name, step->nodes.v->node->name));
+}
+
 /* NCCL pairs HCAs by their place in its own order, whatever the list says. */
 static void check_order(struct nca_step *step, const struct nca_node_state *node)
 {
-	size_t i = 1;
+	size_t a, b;
 
-	while (i < node->rails.n && nca_rail_compare(&node->rails.v[i - 1], &node->rails.v[i]) <= 0)
-		i++;
-	if (i < node->rails.n)
-		nca_step_warn(step, "rail-order", "", node->node->name,
-			      nca_step_text(step,
-					    "rail %zu is %s and rail %zu is %s, NCCL orders them "
-					    "the other way round: place for place it pairs "
-					    "different rails. Cable the node like %s",
-					    i - 1, node->rails.v[i - 1]->hca->name, i,
-					    node->rails.v[i]->hca->name,
-					    step->nodes.v->node->name));
+	for (b = 1; b < node->rails.n; b++)
+		for (a = 0; a < b; a++)
+			if (!is_like_first(step, node, a, b)) {
+				warn_order(step, node, a, b);
+				return;
+			}
 }
 
 void nca_checks_run(struct nca_step *step)
