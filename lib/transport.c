@@ -23,8 +23,8 @@ static bool is_lost(const struct nca_node_state *node, const struct nca_port_sta
 	return p->rule == NCA_RULE_TCP || p->rule == NCA_RULE_NONE ||
 	       p->rule == NCA_RULE_NOT_OPENABLE || p->rule == NCA_RULE_LINK_LAYER ||
 	       p->rule == NCA_RULE_ROCE_V1 || p->rule == NCA_RULE_IB_SUBNET ||
-	       p->rule == NCA_RULE_MESH || p->rule == NCA_RULE_MISSING_RAIL ||
-	       p->rule == NCA_RULE_PING_FAILED ||
+	       p->rule == NCA_RULE_NO_SUBNET_MANAGER || p->rule == NCA_RULE_MESH ||
+	       p->rule == NCA_RULE_MISSING_RAIL || p->rule == NCA_RULE_PING_FAILED ||
 	       (p->rule == NCA_RULE_NO_GID && p->port->gids.n && !is_twin(node, p));
 }
 

@@ -8,6 +8,9 @@
 #define INIT                                                                                       \
 	"{'name': 'm1', 'pci': 'm1', 'ports': [{'port': 1, 'state': 'INIT', 'phys_state': "        \
 	"'LinkUp', 'link_layer': 'InfiniBand'}]}"
+#define NO_LID                                                                                     \
+	"{'name': 'm', 'ports': [{'port': 1, 'state': 'ACTIVE', 'link_layer': 'InfiniBand', "      \
+	"'lid': 0, 'sm_lid': 0}]}"
 #define MTU(layer, mtu)                                                                            \
 	"{'name': 'm', 'ports': [{'port': 1, 'link_layer': '" layer "', 'active_mtu': " mtu "}]}"
 
@@ -95,6 +98,10 @@ static const struct verdict verdicts[] = {
 	{"no subnet manager", TWO("", "", INIT, INIT, "", ""), "", "fallback", "sure", "no-rdma",
 	 "a",
 	 "a,b (2 of 2): a has no HCA port that this step can use (m1 port 1: INIT (LinkUp): no "
+	 "subnet manager has set it up)"},
+	{"no subnet manager any more", TWO("", "", NO_LID, NO_LID, "", ""), "", "fallback", "sure",
+	 "no-rdma", "a",
+	 "a,b (2 of 2): a has no HCA port that this step can use (m port 1: LID 0, SM LID 0: no "
 	 "subnet manager has set it up)"},
 	{"no subnet manager on one rail of one node",
 	 THREE(BOTH, BOTH, IB("m0", "ACTIVE", "200") "," INIT), "", "choose", "sure", "rail-down",
