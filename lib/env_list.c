@@ -73,6 +73,25 @@ static void check_entry(struct nca_step *step, const struct nca_node_state *node
 					    list, nca_step_setter(node), longer, list));
 }
 
+/* A name that an exclusion takes out with a shorter one that is meant. */
+static void check_excluded(struct nca_step *step, const struct nca_node_state *node,
+			   const char *list, const char *entry, size_t n)
+{
+	const struct nca_port_state *p;
+
+	if (nca_names_exact(list) || !any_port(node, entry, n, true))
+		return;
+	NCA_FOREACH(p, node->ports)
+		if (!strncmp(p->hca->name, entry, n) && p->hca->name[n])
+			nca_step_warn(step, "env-prefix", "NCCL_IB_HCA", node->node->name,
+				      nca_step_text(step,
+						    "NCCL_IB_HCA=%s (set by %s) leaves %s out "
+						    "too: without \"=\" it holds beginnings of "
+						    "names. Write ^=%s",
+						    list, nca_step_setter(node), p->hca->name,
+						    list + 1));
+}
+
 static void check_hcas(struct nca_step *step, const struct nca_node_state *node)
 {
 	const char *list = nca_step_set(node, "NCCL_IB_HCA"), *entry = NULL;
@@ -84,8 +103,11 @@ static void check_hcas(struct nca_step *step, const struct nca_node_state *node)
 		check_syntax(step, node, "NCCL_IB_HCA", list);
 		return;
 	}
-	while (list[0] != '^' && (entry = nca_names_next(list, entry, &n)))
-		check_entry(step, node, list, entry, n);
+	while ((entry = nca_names_next(list, entry, &n)))
+		if (list[0] == '^')
+			check_excluded(step, node, list, entry, n);
+		else
+			check_entry(step, node, list, entry, n);
 }
 
 void nca_env_check_lists(struct nca_step *step, const struct nca_node_state *node)

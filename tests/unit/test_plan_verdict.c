@@ -14,6 +14,8 @@
 #define MTU(layer, mtu)                                                                            \
 	"{'name': 'm', 'ports': [{'port': 1, 'link_layer': '" layer "', 'active_mtu': " mtu "}]}"
 
+#define TEN BOTH "," IB("m10", "ACTIVE", "200")
+
 /* RoCE ports of 10.N.0.LAST. */
 #define ROCE(n, last)                                                                              \
 	"{'name': 'm" n "', 'ports': [{'port': 1, 'link_layer': 'Ethernet', 'netdev': 'r" n        \
@@ -115,6 +117,13 @@ static const struct verdict verdicts[] = {
 	 "", "choose", "sure", "mtu-mismatch", "b",
 	 "m port 1 has an RDMA MTU of 1024, the same rail on a of 4096: connections fail or hang, "
 	 "NCCL does not negotiate it. Set one MTU on the netdevs"},
+	{"an exclusion takes out more than it names",
+	 TWO("", "", TEN, TEN, USER("'NCCL_IB_HCA': '^m1'"), USER("'NCCL_IB_HCA': '^m1'")), "",
+	 "choose", "sure", "env-prefix", "a",
+	 "a,b (2 of 2): NCCL_IB_HCA=^m1 (set by the user) leaves m10 out too"},
+	{"an exclusion of whole names",
+	 TWO("", "", TEN, TEN, USER("'NCCL_IB_HCA': '^=m1'"), USER("'NCCL_IB_HCA': '^=m1'")), "",
+	 "choose", "sure", NULL, NULL, NULL},
 	{"rails that do not reach each other", RAILS("5", "5", ""), "", "choose", "sure", NULL,
 	 NULL, NULL},
 	{"NCCL may join them", RAILS("5", "5", USER("'NCCL_CROSS_NIC': '2'")), "", "choose", "sure",
