@@ -233,7 +233,8 @@ static size_t devices_max(const struct nca_step *step)
 static void use_mesh(struct nca_step *step, const struct nca_rail_table *table)
 {
 	if (!nca_mesh_use(step, table))
-		cut(step, 0, NCA_RULE_MESH, "direct cables need NCCL 2.30.7 and one for every pair");
+		cut(step, 0, NCA_RULE_MESH,
+		    "direct cables need NCCL 2.30.7 and one for every pair");
 	else
 		match_places(step, false);
 }

@@ -134,6 +134,8 @@ int nca_links_judge_node(struct nca_step *step, struct nca_node_state *node)
 	struct nca_link_state *state;
 	const struct nca_link *link;
 	size_t addresses = 0;
+	/* Routers announce IPv6 on rails too: it is the default where IPv4 has none. */
+	int family = nca_routes_default(node->routes, NULL, 4) ? 4 : 6;
 
 	NCA_FOREACH(link, node->node->interfaces)
 		addresses += link->addresses.n;
@@ -145,8 +147,7 @@ int nca_links_judge_node(struct nca_step *step, struct nca_node_state *node)
 	NCA_FOREACH(link, node->node->interfaces)
 		node->links.v[node->links.n++] = (struct nca_link_state){
 			.link = link,
-			.is_default = nca_routes_default(node->routes, link->name, 4) ||
-				      nca_routes_default(node->routes, link->name, 6)};
+			.is_default = nca_routes_default(node->routes, link->name, family)};
 	NCA_FOREACH(state, node->links)
 		judge_link(step, node, state);
 	return 0;

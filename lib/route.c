@@ -282,7 +282,7 @@ bool nca_routes_default(const struct nca_routes *routes, const char *dev, int fa
 	const struct nca_route_entry *e;
 
 	NCA_FOREACH(e, routes->entries)
-		if (e->is_default && e->dst.ip.family == family && nca_same(e->dev, dev))
+		if (e->is_default && e->dst.ip.family == family && (!dev || nca_same(e->dev, dev)))
 			return true;
 	return false;
 }

@@ -20,7 +20,7 @@ struct nca_link_state {
 	const struct nca_link *link;
 	enum nca_rule rule; /* NONE: still a candidate */
 	const char *text;
-	bool is_default; /* the default route of some family leaves by it */
+	bool is_default; /* the default route leaves by it: of IPv4, without one of IPv6 */
 	bool *uses;	 /* by port, of links that are default or have candidates */
 };
 

@@ -76,7 +76,7 @@ bool nca_routes_cover(const struct nca_routes *routes, const char *dev, const st
 const struct nca_ip *nca_routes_unreached(const struct nca_routes *routes, const char *dev,
 					  const struct nca_ip *ips, size_t n);
 
-/* Is dev the device of the default route of that family with the lowest metric? */
+/* Is dev (NULL: any) the device of the default route of that family with the lowest metric? */
 bool nca_routes_default(const struct nca_routes *routes, const char *dev, int family);
 
 #endif

@@ -48,6 +48,19 @@ job('v6-rails-v4-mgmt',
     env={'NCCL_IB_ADDR_FAMILY': 'AF_INET6', 'NCCL_CROSS_NIC': '0', 'NCCL_SOCKET_FAMILY': None})
 
 
+def announced(i):
+    n = v6rails(i)
+    n['routes'].append(route('::/0', 'r0', 'fe80::1'))
+    return n
+
+
+job('v6-default-on-a-rail',
+    'a router announces itself on the first rail, IPv4 leaves by eno1',
+    pair(announced),
+    ifs='eno1',
+    hcas=['mlx5_%d' % k for k in range(4)])
+
+
 def both_rails(i):
     links = [loopback(), link('eno1', '10.0.0.%d/24' % i, speed=10000)]
     hcas = []
