@@ -54,7 +54,7 @@ static const struct row rows[] = {
 	{"missing-rail", CHOICE, AT(missing_rail_fail), .choices = {"drop", "fail"},
 	 .arg = "drop|fail", .help = "when a node lacks a rail that others have"},
 	{"min-rails", NUMBER, AT(min_rails), .value = 1, .min = 1, .max = 32, .arg = "N",
-	 .help = "fewer common rails count as no RDMA"},
+	 .help = "with fewer common rails the step does not start"},
 	{"fallback", CHOICE, AT(fallback_fail), .choices = {"socket", "fail"}, .arg = "socket|fail",
 	 .help = "when RDMA is not usable on every node; with check: fail"},
 	{"broadcast", CHOICE, AT(broadcast), .choices = {"", "step", "job"}, .arg = "step|job",
