@@ -89,8 +89,9 @@ enum nca_rail_key_kind nca_rail_choose_kind(struct nca_step *step, struct nca_ra
 /* Names the nodes that lack a rail, and why, in one warning per cause. */
 void nca_rail_warn(struct nca_step *step, const struct nca_rail *rail, enum nca_rail_key_kind kind);
 
-/* Takes ports back that a preference left out where the rails of two nodes do not meet: those of
- * networks that all nodes have, some as a rail. True: some are open again. */
+/* Takes ports back that a preference left out: what is a front end here and a rail of most others;
+ * and, where the rails of two nodes do not meet, those of networks that all nodes have, some as a
+ * rail. True: some are open again. */
 bool nca_rails_rejoin(struct nca_step *step);
 
 #endif

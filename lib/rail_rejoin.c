@@ -2,7 +2,8 @@
 /*
  * What is preferred on one node can part it from the others: of two RoCE ports a node keeps the one
  * without the default route, and another node has only the one with it. A preference gives up
- * rather than leave nothing, and so it does where what it leaves does not meet.
+ * rather than leave nothing, and so it does where what it leaves does not meet. And a default route
+ * that some node has over a rail of the others does not make it a front end.
  */
 #include "rail_keys.h"
 
@@ -44,8 +45,6 @@ static bool is_parted(const struct nca_step *step)
 	NCA_FOREACH(node, step->nodes) {
 		size_t next = (size_t)(node - step->nodes.v + 1) % step->nodes.n;
 
-		if (node->fixed_hcas)
-			return false;
 		parted = parted || (next && !meets(step, node, &step->nodes.v[next]));
 	}
 	return parted;
@@ -81,14 +80,58 @@ static bool is_common(const struct nca_step *step, const struct nca_prefix *net)
 	return rail;
 }
 
+static bool has_rail(const struct nca_step *step, const struct nca_node_state *node,
+		     const struct nca_prefix *net)
+{
+	const struct nca_port_state *p = find(step, node, net);
+
+	return p && nca_port_is_open(p);
+}
+
+/* Is a front end of the node as fast as its rails, and a rail of at least half of the nodes? The
+ * next and the first node are asked first: mostly it is no rail of any. */
+static bool is_rail_elsewhere(const struct nca_step *step, const struct nca_node_state *node,
+			      const struct nca_port_state *p)
+{
+	const struct nca_prefix *net = network(step, p);
+	const struct nca_node_state *other = step->nodes.v;
+	size_t n = 0, next = (size_t)(node - step->nodes.v + 1) % step->nodes.n;
+
+	if (p->rule != NCA_RULE_FRONT_END || !net || !node->rails.n || p->rate < 0 ||
+	    p->rate != node->rails.v[0]->rate ||
+	    (!has_rail(step, &step->nodes.v[next], net) && !has_rail(step, other, net)))
+		return false;
+	NCA_FOREACH(other, step->nodes)
+		n += has_rail(step, other, net);
+	return 2 * n >= step->nodes.n;
+}
+
+static bool any_fixed(const struct nca_step *step)
+{
+	const struct nca_node_state *node;
+
+	NCA_FOREACH(node, step->nodes)
+		if (node->fixed_hcas)
+			return true;
+	return false;
+}
+
 bool nca_rails_rejoin(struct nca_step *step)
 {
 	struct nca_node_state *node;
 	struct nca_port_state *p;
 	bool any = false;
 
-	if (!is_parted(step))
+	if (any_fixed(step))
 		return false;
+	NCA_FOREACH(node, step->nodes)
+		NCA_FOREACH(p, node->ports)
+			if (is_rail_elsewhere(step, node, p)) {
+				p->rule = NCA_RULE_NONE;
+				any = true;
+			}
+	if (any || !is_parted(step))
+		return any;
 	NCA_FOREACH(node, step->nodes)
 		NCA_FOREACH(p, node->ports)
 			if (is_preference(p->rule) && network(step, p) &&

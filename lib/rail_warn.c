@@ -15,6 +15,8 @@ static const char *cure(const struct nca_step *step, const struct nca_rail *rail
 	if (p && p->rule == NCA_RULE_NOT_OPENABLE)
 		return "Give the task its device node (container mounts, device cgroup), or leave "
 		       "the nodes out with --exclude={nodes}";
+	if (p && p->rule == NCA_RULE_FRONT_END)
+		return "Correct its default route, or set NCCL_IB_HCA";
 	return is_fabric(step, rail) ? "Repair it, or leave the nodes out with --exclude={nodes}"
 				     : "Compare the nodes";
 }

@@ -159,3 +159,22 @@ for n in x:
     for h in n['hcas']:
         h['ports'][0]['active_mtu'] = None
 job('mtu-of-netdev', 'rail 1 of node 2 has MTU 1500, which only its netdev shows', x, verdict='choose+warn', ifs='eno1', warn_names=['mtu'], hcas=A4)
+
+
+def over_rail(i, dev=None, rate=400):
+    """dev: over which the default route leaves, eno1 without one."""
+    links = [loopback(), link('eno1', '192.168.0.%d/24' % i, speed=10000)]
+    links += [link('r%d' % k, '10.%d.0.%d/24' % (60 + k, i), speed=rate * 1000 if k == 2 else 400000, mtu=9000) for k in range(3)]
+    hcas = [roce('mlx5_%d' % k, 'r%d' % k, links, '0000:%02x:00.0' % (0x20 + 16 * k), rate if k == 2 else 400) for k in range(3)]
+    return node('or%d' % i, links, hcas, (dev, '10.62.0.254') if dev else ('eno1', '192.168.0.254'), gpus=4)
+
+
+job('default-route-over-a-rail',
+    'DHCP on a rail of node 2 brought a default route', [over_rail(1), over_rail(2, 'r2'), over_rail(3)],
+    ifs='eno1',
+    hcas=['mlx5_0', 'mlx5_1', 'mlx5_2'])
+job('default-route-over-a-slow-port',
+    'the port of the default route is slower: a front end that two nodes do not use as such',
+    [over_rail(i, 'r2' if i == 2 else None, 100) for i in (1, 2, 3)],
+    hcas=['mlx5_0', 'mlx5_1'])
+job('default-route-over-all-third-ports', 'a front end of all nodes', [over_rail(i, 'r2') for i in (1, 2, 3)], hcas=['mlx5_0', 'mlx5_1'])
