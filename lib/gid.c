@@ -4,9 +4,19 @@
 
 #include "step.h"
 
-static bool is_v2(const struct nca_gid *gid)
+/* Without types, as an old ibv_devinfo prints them: the kernel enters an address as v1 before it
+ * enters it as v2 (linux-6.1 core/roce_gid_mgmt.c, update_gid()). */
+static bool is_v2(const struct nca_port *port, const struct nca_gid *gid)
 {
-	return !gid->type || strstr(gid->type, "v2");
+	const struct nca_gid *other;
+
+	if (gid->type)
+		return strstr(gid->type, "v2");
+	NCA_FOREACH(other, port->gids)
+		if (!other->type && other->index > gid->index && nca_same(other->gid, gid->gid) &&
+		    (!gid->ndev || !other->ndev || streq(gid->ndev, other->ndev)))
+			return false;
+	return true;
 }
 
 bool nca_gid_only_v1(const struct nca_port *port)
@@ -14,7 +24,7 @@ bool nca_gid_only_v1(const struct nca_port *port)
 	const struct nca_gid *gid;
 
 	NCA_FOREACH(gid, port->gids)
-		if (is_v2(gid))
+		if (is_v2(port, gid))
 			return false;
 	return port->gids.n > 0;
 }
@@ -111,7 +121,7 @@ static bool is_duplicate(const struct nca_node_state *node, const struct nca_ip 
 static bool read_gid(const struct nca_node_state *node, const struct nca_port_state *p,
 		     const struct nca_gid *gid, struct nca_ip *ip, struct nca_prefix *net)
 {
-	return (p->v1 || is_v2(gid)) && !nca_ip_parse_gid(gid->gid, ip) &&
+	return (p->v1 || is_v2(p->port, gid)) && !nca_ip_parse_gid(gid->gid, ip) &&
 	       is_here(node->node, gid, ip, net) && !is_duplicate(node, ip);
 }
 
@@ -154,7 +164,7 @@ static void offer_local(const struct nca_node_state *node, struct nca_port_state
 	struct nca_ip ip;
 
 	NCA_FOREACH(gid, p->port->gids)
-		if (is_v2(gid) && !nca_ip_parse_gid(gid->gid, &ip) && ip.family == 4 &&
+		if (is_v2(p->port, gid) && !nca_ip_parse_gid(gid->gid, &ip) && ip.family == 4 &&
 		    nca_ip_is_link_local(&ip))
 			offer(node, p, gid);
 	p->local = p->gid[0];
@@ -169,7 +179,7 @@ void nca_gids_read(const struct nca_node_state *node, struct nca_port_state *p)
 	NCA_FOREACH(gid, p->port->gids) {
 		const struct nca_gid **first;
 
-		if ((!p->v1 && !is_v2(gid)) || nca_ip_parse_gid(gid->gid, &ip))
+		if ((!p->v1 && !is_v2(p->port, gid)) || nca_ip_parse_gid(gid->gid, &ip))
 			continue;
 		first = &p->automatic[ip.family == 6];
 		if (is_first(gid, &ip, *first))
@@ -190,7 +200,7 @@ const struct nca_gid *nca_gid_auto(const struct nca_port *port, int family,
 
 	/* Index 0 is where NCCL begins: one that is good there stays, in the range or not. */
 	NCA_FOREACH(gid, port->gids)
-		if ((v1 || is_v2(gid)) && !nca_ip_parse_gid(gid->gid, &ip) &&
+		if ((v1 || is_v2(port, gid)) && !nca_ip_parse_gid(gid->gid, &ip) &&
 		    is_first(gid, &ip, first) && ip.family == family &&
 		    (!range || gid->index == 0 || nca_prefix_has(range, &ip)))
 			first = gid;

@@ -7,6 +7,8 @@
 #define GID4(index, last, type, ndev)                                                              \
 	"{'index': " index ", 'gid': '0000:0000:0000:0000:0000:ffff:0a00:000" last                 \
 	"', 'type': '" type "', 'ndev': '" ndev "'}"
+#define OLD(index, last)                                                                           \
+	"{'index': " index ", 'gid': '0000:0000:0000:0000:0000:ffff:0a00:000" last "'}"
 #define GID6(index, gid, type) "{'index': " index ", 'gid': '" gid "', 'type': '" type "'}"
 #define LINK(name, more) "{'name': '" name "', " more "}"
 #define ADDR(addr) "'addresses': [{'family': 'inet', 'addr': '" addr "', 'prefixlen': 24}]"
@@ -59,6 +61,13 @@ static const struct gid gids[] = {
 		      "b", "'mtu': 9000, " ADDR("10.0.0.2")),
 	      GID4("3", "1", "RoCE v2", "a") "," GID4("7", "2", "RoCE v2", "b")),
 	 7, -1, 3},
+	{"without types: v1 comes before v2", NODE(OWN, OLD("0", "1") "," OLD("1", "1")), 1, -1, 1},
+	{"without types, one entry", NODE(OWN, OLD("4", "1")), 4, -1, 4},
+	{"without types, another address behind it",
+	 NODE(LINK("own", "'addresses': [{'family': 'inet', 'addr': '10.0.0.1', 'prefixlen': 24}, "
+			  "{'family': 'inet', 'addr': '10.0.0.2', 'prefixlen': 24}]"),
+	      OLD("2", "1") "," OLD("3", "1") "," OLD("4", "2") "," OLD("5", "2")),
+	 3, -1, 3},
 	{"equal in all: the lowest index, whatever the order",
 	 NODE(OWN, GID4("9", "1", "RoCE v2", "own") "," GID4("4", "1", "RoCE v2", "own")), 4, -1,
 	 4},
