@@ -55,6 +55,13 @@ static bool opens_known(const struct nca_node *node)
 	return false;
 }
 
+/* Is the port's interface in another network namespace than the task, and its device with it? */
+static bool is_elsewhere(const struct nca_node *node, const struct nca_port *port)
+{
+	return node->in_container == 1 && nca_same(node->rdma_netns_mode, "exclusive") &&
+	       port->netdev && node->interfaces.n && !nca_node_link(node, port->netdev);
+}
+
 static void judge_open(struct nca_step *step, const struct nca_node *node, struct nca_port_state *p)
 {
 	if (nca_same(node->dev_infiniband, "absent"))
@@ -72,6 +79,12 @@ static void judge_open(struct nca_step *step, const struct nca_node *node, struc
 	else if (p->hca->uverbs_opens < 0 && opens_known(node))
 		nca_port_reject(step, p, NCA_RULE_NOT_OPENABLE,
 				"it is not among the devices that the task was seen to open");
+	else if (p->hca->uverbs_opens < 0 && is_elsewhere(node, p->port))
+		nca_port_reject(step, p, NCA_RULE_NOT_OPENABLE,
+				nca_step_text(step,
+					      "%s is in another network namespace, and RDMA "
+					      "devices are too (rdma system: exclusive)",
+					      p->port->netdev));
 }
 
 static bool has_link(const struct nca_port_state *p)

@@ -135,3 +135,19 @@ def swarm(i):
 
 
 job('swarm', 'docker swarm: overlay eth0 joins, gwbridge eth1 has the default route', pair(swarm), ifs='eth0', net='Socket')
+
+
+def own_device(i, **more):
+    """A pod to which the RDMA device of net1 was moved; sysfs shows those of the host too."""
+    links = [loopback(), link('eth0', '10.244.%d.7/24' % i, kind='veth', mtu=1450), link('net1', '10.9.0.%d/24' % i, speed=200000, mtu=9000)]
+    hcas = [roce('mlx5_2', 'net1', links, None, 200)]
+    hcas += [roce('mlx5_2', 'net1', links, None, 200) | {'name': 'mlx5_%d' % k} for k in (3, 4)]
+    for h in hcas[1:]:
+        h['ports'][0] |= {'netdev': h['name'] + 'v', 'gids': None}
+    return node('od%d' % i, links, hcas, ('eth0', '169.254.1.1'), gpus=1, in_container=True, **more)
+
+
+job('rdma-namespaces-exclusive',
+    'the devices of the other interfaces are in other namespaces', [own_device(i, rdma_netns_mode='exclusive') for i in (1, 2)],
+    ifs='eth0',
+    hcas=['mlx5_2'])
