@@ -27,6 +27,7 @@ static const struct {
 	const char *variable, *unset;
 } same[] = {
 	{"NCCL_NET", ""},
+	{"NCCL_NET_PLUGIN", ""},
 	{"NCCL_IB_DISABLE", "0"},
 	{"NCCL_SOCKET_FAMILY", ""},
 	{"NCCL_IB_QPS_PER_CONNECTION", "1"},

@@ -77,6 +77,9 @@ static bool is_refused(const struct nca_node_state *node)
 	const char *net = nca_step_set(node, "NCCL_NET");
 	const char *off = nca_step_set(node, "NCCL_IB_DISABLE");
 
+	if (nca_same(nca_step_set(node, "NCCL_NET_PLUGIN"), "none") &&
+	    nca_node_has_plugin_fabric(node->node))
+		return true;
 	return (net && strcasecmp(net, "Socket") == 0) || (off && *off && !streq(off, "0"));
 }
 

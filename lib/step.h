@@ -107,7 +107,8 @@ struct nca_step {
 	bool fast_sockets; /* Slingshot: its interfaces carry IP as fast, and HPE wants them named
 			    */
 	bool rdma_lost;	   /* RDMA was there and is not used, against nobody's wish */
-	bool rdma_refused; /* somebody set NCCL_NET=Socket or NCCL_IB_DISABLE=1 */
+	bool rdma_refused; /* somebody set NCCL_NET=Socket, NCCL_IB_DISABLE=1 or, where a plug-in is
+			    * all there is, NCCL_NET_PLUGIN=none */
 	bool foreign;	   /* NCCL_NET names a plug-in of another kind on all nodes */
 	struct {
 		bool family6; /* IPv6 although some interface has IPv4 too */

@@ -176,3 +176,15 @@ without = p4d(2)
 without['hcas'] = []
 job('efa-on-one-node', 'EFA on one node only', [p4d(1), without], verdict='fallback', net='Socket', ifs='ens32', env={'NCCL_NET': 'Socket'},
     warn_names=['ip-10-0-1-12'])
+
+job('efa-no-plugin',
+    'NCCL_NET_PLUGIN=none switches off what EFA needs: TCP is meant',
+    [p4d(i) | {'environment': {'NCCL_NET_PLUGIN': 'none'}, 'environment_origin': 'user'} for i in (1, 2)],
+    net='Socket',
+    ifs='ens32')
+job('efa-no-plugin-on-one',
+    'the same on one node alone', [p4d(1) | {'environment': {'NCCL_NET_PLUGIN': 'none'}, 'environment_origin': 'user'}, p4d(2)],
+    verdict='choose+warn',
+    net='Socket',
+    ifs='ens32',
+    warn_names=['NCCL_NET_PLUGIN'])
