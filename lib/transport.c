@@ -158,6 +158,18 @@ static const char *layer(const struct nca_port_state *p)
 	return p && p->port->link_layer ? p->port->link_layer : "unknown";
 }
 
+/* Why a node has no port of a link layer, in brackets; "" where it has none at all. */
+static const char *sick(struct nca_step *step, const struct nca_node_state *node,
+			enum nca_layer wanted)
+{
+	const struct nca_port_state *p;
+
+	NCA_FOREACH(p, node->ports)
+		if (p->layer == wanted && p->rule != NCA_RULE_TCP && p->text)
+			return nca_step_text(step, " (%s)", p->text);
+	return "";
+}
+
 /* Every node has usable ports, but not all have those of one fabric. */
 static void warn_fabrics(struct nca_step *step)
 {
@@ -169,10 +181,11 @@ static void warn_fabrics(struct nca_step *step)
 	nca_step_warn(
 		step, "no-common-rail", "", other->node->name,
 		nca_step_text(step,
-			      "no fabric is usable on all nodes: %s has %s, %s has %s; so the "
+			      "no fabric is usable on all nodes: %s has %s, %s has %s%s; so the "
 			      "whole step %s TCP",
 			      first->node->name, layer(usable(first)), other->node->name,
-			      layer(usable(other)), uses(step)));
+			      layer(usable(other)), sick(step, other, usable(first)->layer),
+			      uses(step)));
 }
 
 static bool any_missing(const struct nca_step *step)

@@ -101,6 +101,11 @@ static const struct verdict verdicts[] = {
 	 "a",
 	 "a,b (2 of 2): a has no HCA port that this step can use (m1 port 1: INIT (LinkUp): no "
 	 "subnet manager has set it up)"},
+	{"what is down on the node that lacks the fabric is said",
+	 TWO("", "", IB("m0", "ACTIVE", "200"), IB("m0", "DOWN", "10") "," ETH("m1"), "", ""), "",
+	 "fallback", "sure", "no-common-rail", "b",
+	 "no fabric is usable on all nodes: a has InfiniBand, b has Ethernet (m0 port 1: DOWN "
+	 "(unknown)); so"},
 	{"no subnet manager any more", TWO("", "", NO_LID, NO_LID, "", ""), "", "fallback", "sure",
 	 "no-rdma", "a",
 	 "a,b (2 of 2): a has no HCA port that this step can use (m port 1: LID 0, SM LID 0: no "
