@@ -80,12 +80,13 @@ static bool is_common(const struct nca_step *step, const struct nca_prefix *net)
 	return rail;
 }
 
+/* Where no routes are known, nobody has looked whether it is the front end there. */
 static bool has_rail(const struct nca_step *step, const struct nca_node_state *node,
 		     const struct nca_prefix *net)
 {
 	const struct nca_port_state *p = find(step, node, net);
 
-	return p && nca_port_is_open(p);
+	return node->routes->known && p && nca_port_is_open(p);
 }
 
 /* Is a front end of the node as fast as its rails, and a rail of at least half of the nodes? The

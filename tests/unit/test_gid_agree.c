@@ -5,7 +5,7 @@
 /* A RoCE port on "r" whose addresses are 10.A.0.X, ...; index i is the i-th of them. */
 #define ADDR(net, last)                                                                            \
 	"{'family': 'inet', 'addr': '10." net ".0." last "', 'prefixlen': 24, 'scope': 'global'}"
-#define GID(index, net, last)                                                                      \
+#define ENTRY(index, net, last)                                                                    \
 	"{'index': " index ", 'gid': '0000:0000:0000:0000:0000:ffff:0a0" net ":000" last           \
 	"', 'type': 'RoCE v2', 'ndev': 'r'}"
 #define SIDE(name, last, addresses, gids, routes, more)                                            \
@@ -19,19 +19,20 @@
 #define ETH0 ROUTE("10.0.0.0/24", "eth0")
 #define VIA(net) "," ROUTE("10." net ".0.0/24", "r")
 #define ONE(name, last, a, more)                                                                   \
-	SIDE(name, last, ADDR(a, last), GID("0", a, last), ETH0 VIA(a) more, "")
+	SIDE(name, last, ADDR(a, last), ENTRY("0", a, last), ETH0 VIA(a) more, "")
 #define TWO_OF(name, last, a, b, more)                                                             \
-	SIDE(name, last, ADDR(a, last) "," ADDR(b, last), GID("0", a, last) "," GID("1", b, last), \
-	     ETH0 VIA(a) VIA(b) more, "")
+	SIDE(name, last, ADDR(a, last) "," ADDR(b, last),                                          \
+	     ENTRY("0", a, last) "," ENTRY("1", b, last), ETH0 VIA(a) VIA(b) more, "")
 #define UNROUTED(name, last, a, b)                                                                 \
-	SIDE(name, last, ADDR(a, last) "," ADDR(b, last), GID("0", a, last) "," GID("1", b, last), \
-	     "", "")
+	SIDE(name, last, ADDR(a, last) "," ADDR(b, last),                                          \
+	     ENTRY("0", a, last) "," ENTRY("1", b, last), "", "")
 #define PINNED(name, last, a, b)                                                                   \
-	SIDE(name, last, ADDR(a, last) "," ADDR(b, last), GID("0", a, last) "," GID("1", b, last), \
-	     ETH0 VIA(a) VIA(b), ", 'site': {'rail-subnet': '10.4.0.0/14'}")
+	SIDE(name, last, ADDR(a, last) "," ADDR(b, last),                                          \
+	     ENTRY("0", a, last) "," ENTRY("1", b, last), ETH0 VIA(a) VIA(b),                      \
+	     ", 'site': {'rail-subnet': '10.4.0.0/14'}")
 /* What is the same on both nodes is 10.5.0.9. */
 #define SAME(name, last, addresses, gids)                                                          \
-	SIDE(name, last, ADDR("5", "9") addresses, GID("0", "5", "9") gids,                        \
+	SIDE(name, last, ADDR("5", "9") addresses, ENTRY("0", "5", "9") gids,                      \
 	     ETH0 VIA("5") VIA("9"), "")
 
 struct agree {
@@ -71,8 +72,8 @@ static const struct agree rows[] = {
 	{"both have the address", JOB(2, SAME("a", "1", "", "") "," SAME("b", "2", "", "")),
 	 .index = {-1, -1}, .warning = "no-rdma"},
 	{"both have the address, and each one of its own",
-	 JOB(2, SAME("a", "1", "," ADDR("9", "1"), "," GID("1", "9", "1")) "," SAME(
-			"b", "2", "," ADDR("9", "2"), "," GID("1", "9", "2"))),
+	 JOB(2, SAME("a", "1", "," ADDR("9", "1"), "," ENTRY("1", "9", "1")) "," SAME(
+			"b", "2", "," ADDR("9", "2"), "," ENTRY("1", "9", "2"))),
 	 .index = {1, 1}},
 };
 

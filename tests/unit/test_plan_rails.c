@@ -62,6 +62,17 @@ static const struct plan plans[] = {
 	 {"r1", "r1"},
 	 .hcas = {"m2", "m3"},
 	 .warning = "rail-unrouted"},
+	{"the port of the default route, where nobody knows the other node's routes",
+	 JOB(2, OVER_R1("a", "1", RAIL("1", "1", "") RAIL("2", "1", ""), VIA("2"),
+			PORT("1", "1") "," PORT(
+				"2", "1")) "," NODE("b",
+						    LINK("eth0", "10.0.0.2", "") RAIL("1", "2", "")
+							    RAIL("2", "2", ""),
+						    "", PORT("1", "2") "," PORT("2", "2"), "")),
+	 "choose",
+	 "RoCE",
+	 {"eth0", "eth0"},
+	 .hcas = {"m2", "m2"}},
 	{"a RoCE port is down, and its netdev has no carrier",
 	 RAILS(RAIL("2", "2", ", 'carrier': 0"), ROCE("2", "DOWN", GID("2", "2")), ""),
 	 "choose",
