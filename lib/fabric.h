@@ -35,9 +35,9 @@ void nca_fabric_choose_subnets(struct nca_step *step);
  * their SM LIDs. */
 void nca_fabric_choose_largest(struct nca_step *step);
 
-/* Is a port of the model, or of InfiniBand without IP, of which there are equally many for each GPU,
- * where the others are few and cannot be shared out? False for all where a port is next to a GPU,
- * which tells more. */
+/* Is a port of the model, or of InfiniBand without IP, of which there are equally many for each
+ * GPU, where the others are few and cannot be shared out? False for all where a port is next to a
+ * GPU, which tells more. */
 bool nca_port_is_of_gpus_model(const struct nca_node_state *node, const struct nca_port_state *p);
 bool nca_port_is_without_ip(const struct nca_node_state *node, const struct nca_port_state *p);
 
