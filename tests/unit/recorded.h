@@ -11,7 +11,7 @@
 
 #include <nca/plan.h>
 
-#define JOBS_MAX 256
+#define JOBS_MAX 1024
 
 struct recorded {
 	char *name;
