@@ -47,7 +47,7 @@ steps="$summary"'
 	in_lab --no-plugin 'srun -s -N2 -n8 --label nccl-autoconf check --json | sed -n "s/^0: //p" |
 		python3 -c "import json, sys; print(json.load(sys.stdin)[\"verdict\"])"
 		srun -s -N2 -n8 --label nccl-autoconf check --jsn'
-	[[ $output == $'untested\n0: nccl-autoconf: check: bad option --jsn' ]]
+	[[ $output == $'untested\n0: nccl-autoconf: check: bad option --jsn, did you mean --json?' ]]
 }
 
 @test "in a batch script with other wishes for its steps, beside a running step, and submitted inside a step" {
