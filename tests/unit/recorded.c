@@ -113,7 +113,7 @@ int recorded_read(void **state)
 	size_t i;
 
 	(void)state;
-	assert_int_equal(glob(JOBS_DIR "/*.json", 0, NULL, &found), 0);
+	assert_int_equal(glob(JOBS, GLOB_BRACE, NULL, &found), 0);
 	assert_true(found.gl_pathc < JOBS_MAX);
 	for (i = 0; i < found.gl_pathc; i++) {
 		json_t *json = json_load_file(found.gl_pathv[i], 0, NULL);

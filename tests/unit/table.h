@@ -13,7 +13,7 @@
 #include <nca/error.h>
 #include <nca/util.h>
 
-#define TABLE_MAX 256
+#define TABLE_MAX 1024
 
 /* Adds one test per row; the first member of a row is its name, and fn finds its row in *state. */
 #define TABLE_ADD(tests, n, rows, fn)                                                              \

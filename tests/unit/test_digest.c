@@ -55,7 +55,7 @@ int main(void)
 	glob_t jobs;
 	int rc;
 
-	if (glob(JOBS_DIR "/*.json", 0, NULL, &jobs) || jobs.gl_pathc > TABLE_MAX)
+	if (glob(JOBS, GLOB_BRACE, NULL, &jobs) || jobs.gl_pathc > TABLE_MAX)
 		return 1;
 	for (n = 0; n < jobs.gl_pathc; n++)
 		tests[n] = (struct CMUnitTest){.name = strrchr(jobs.gl_pathv[n], '/') + 1,

@@ -238,7 +238,7 @@ static void test_jobs(void **state)
 	size_t i;
 
 	(void)state;
-	assert_int_equal(glob(JOBS_DIR "/*.json", 0, NULL, &found), 0);
+	assert_int_equal(glob(JOBS, GLOB_BRACE, NULL, &found), 0);
 	for (i = 0; i < found.gl_pathc; i++)
 		check_job(found.gl_pathv[i]);
 	globfree(&found);
