@@ -51,6 +51,12 @@ static bool is_connected(const struct nca_step *step, const struct nca_rail_tabl
 	return count == n;
 }
 
+/* Has a network no room for a router beside the two nodes that are in it? */
+static bool is_cable(const struct nca_prefix *net)
+{
+	return net->len + 2 >= nca_ip_bits(&net->ip);
+}
+
 /* Has the node a route over one of its rails to one of the other's, or is that not known? */
 static bool is_routed(const struct nca_step *step, const struct nca_node_state *node,
 		      const struct nca_node_state *other)
@@ -62,7 +68,8 @@ static bool is_routed(const struct nca_step *step, const struct nca_node_state *
 			const struct nca_port_state *p = node->rails.v[i];
 			const struct nca_prefix *net = nca_rail_network(step, p);
 
-			if (nca_routes_any_via(node->routes, p->gid[net != &p->net[0]]->ndev,
+			if ((node->routes->known || !is_cable(net)) &&
+			    nca_routes_any_via(node->routes, p->gid[net != &p->net[0]]->ndev,
 					       &nca_rail_network(step, other->rails.v[k])->ip))
 				return true;
 		}
@@ -131,6 +138,7 @@ bool nca_mesh_use(struct nca_step *step, const struct nca_rail_table *t)
 {
 	const struct nca_node_state *node;
 	bool old = false, unknown = false;
+	char *text;
 
 	NCA_FOREACH(node, step->nodes) {
 		old = old || is_old(node);
@@ -141,12 +149,14 @@ bool nca_mesh_use(struct nca_step *step, const struct nca_rail_table *t)
 		return false;
 	if (!old && !unknown)
 		return true;
-	nca_step_warn(step, "mesh-old-nccl", "", NULL,
-		      nca_step_text(step,
-				    "the nodes are a mesh of direct cables, one subnet per cable: "
-				    "only NCCL 2.30.7 and newer find the HCA that leads to a peer"
-				    "%s",
-				    old ? "; the step uses TCP. Use a newer NCCL, or a switch"
-					: ". Use such a version, or set NCCL_NET=Socket"));
+	text = nca_step_text(step,
+			     "the nodes are a mesh of direct cables, one subnet per cable: only "
+			     "NCCL 2.30.7 and newer find the HCA that leads to a peer%s",
+			     old ? "; the step uses TCP. Use a newer NCCL, or a switch"
+				 : ". Use such a version, or set NCCL_NET=Socket");
+	if (old)
+		nca_step_warn(step, "mesh-old-nccl", "", NULL, text);
+	else
+		nca_step_unsure(step, "mesh-old-nccl", NULL, text);
 	return !old;
 }

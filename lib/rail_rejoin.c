@@ -98,7 +98,7 @@ static bool is_rail_elsewhere(const struct nca_step *step, const struct nca_node
 	const struct nca_node_state *other = step->nodes.v;
 	size_t n = 0, next = (size_t)(node - step->nodes.v + 1) % step->nodes.n;
 
-	if (p->rule != NCA_RULE_FRONT_END || !net || !node->rails.n || p->rate < 0 ||
+	if (p->rule != NCA_RULE_FRONT_END || !net || !node->rails.n ||
 	    p->rate != node->rails.v[0]->rate ||
 	    (!has_rail(step, &step->nodes.v[next], net) && !has_rail(step, other, net)))
 		return false;
