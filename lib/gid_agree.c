@@ -16,6 +16,22 @@ static const struct nca_candidate *find_duplicate(const struct nca_node_state *n
 	return NULL;
 }
 
+/* Are all addresses over a port, of which its GIDs would be made, other nodes' too? Then the
+ * first; NULL: no. */
+static const struct nca_candidate *find_used_duplicate(const struct nca_node_state *node,
+						       const struct nca_port_state *p)
+{
+	const struct nca_candidate *c, *found = NULL;
+
+	NCA_FOREACH(c, node->candidates)
+		if (c->state->uses[p - node->ports.v]) {
+			if (!c->duplicate)
+				return NULL;
+			found = found ? found : c;
+		}
+	return found;
+}
+
 /* Chooses again without the addresses that other nodes have too. */
 static void drop_duplicates(struct nca_step *step, const struct nca_node_state *node,
 			    struct nca_port_state *p)
@@ -26,6 +42,8 @@ static void drop_duplicates(struct nca_step *step, const struct nca_node_state *
 	for (i = 0; i < 2; i++)
 		if (!c && p->gid[i])
 			c = find_duplicate(node, &p->ip[i]);
+	if (p->layer == NCA_LAYER_ETHERNET && !p->port->gids.v)
+		c = find_used_duplicate(node, p);
 	if (!c)
 		return;
 	p->gid[0] = p->gid[1] = NULL;
@@ -35,6 +53,18 @@ static void drop_duplicates(struct nca_step *step, const struct nca_node_state *
 		nca_port_reject(step, p, NCA_RULE_NO_GID,
 				nca_step_text(step, "another node has the address of %s too",
 					      c->state->link->name));
+}
+
+/* Do routes lead from p to o and back? Where no node's are known, a network that both are in is
+ * the better guess. */
+static bool are_routed(const struct nca_node_state *node, const struct nca_port_state *p,
+		       const struct nca_node_state *other, const struct nca_port_state *o, int i)
+{
+	if (!node->routes->known && !other->routes->known)
+		return nca_prefix_has(&p->net[i], &o->ip[i]) ||
+		       nca_prefix_has(&o->net[i], &p->ip[i]);
+	return nca_routes_any_via(node->routes, p->gid[i]->ndev, &o->ip[i]) &&
+	       nca_routes_any_via(other->routes, o->gid[i]->ndev, &p->ip[i]);
 }
 
 /* Is the port's network one of the other node's ports, or do routes lead there and back? What is
@@ -49,9 +79,7 @@ static bool meets(const struct nca_node_state *node, const struct nca_port_state
 		if (!o->gid[i])
 			continue;
 		if (!p->net[i].ip.family || !o->net[i].ip.family ||
-		    nca_prefix_same(&p->net[i], &o->net[i]) ||
-		    (nca_routes_any_via(node->routes, p->gid[i]->ndev, &o->ip[i]) &&
-		     nca_routes_any_via(other->routes, o->gid[i]->ndev, &p->ip[i])))
+		    nca_prefix_same(&p->net[i], &o->net[i]) || are_routed(node, p, other, o, i))
 			return true;
 		any = true;
 	}

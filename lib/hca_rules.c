@@ -123,8 +123,12 @@ static void judge_state(struct nca_step *step, const struct nca_node_state *node
 static void judge_gid(struct nca_step *step, const struct nca_node_state *node,
 		      struct nca_port_state *p)
 {
-	if (!is_ethernet(p) || !p->port->gids.v)
+	if (!is_ethernet(p))
 		return;
+	if (!p->port->gids.v) {
+		nca_gids_guess(step, node, p);
+		return;
+	}
 	nca_gids_read(node, p);
 	step->any_v1 = step->any_v1 || p->v1;
 	step->any_local = step->any_local || p->local;
@@ -137,6 +141,10 @@ static void judge_gid(struct nca_step *step, const struct nca_node_state *node,
 				      p->port->gids.n));
 }
 
+/* What ib_get_eth_speed() says of a netdev that tells no speed, in Gb/s: no RoCE device is so slow.
+ */
+#define RATE_UNKNOWN 2.5
+
 /* For RoCE the driver's rate stops at 100 Gb/s on older kernels (linux-6.1 ib_get_eth_speed()): the
  * netdev may know more. */
 static double port_rate(const struct nca_node *node, const struct nca_port_state *p)
@@ -147,6 +155,8 @@ static double port_rate(const struct nca_node *node, const struct nca_port_state
 	if (is_ethernet(p) && link && nca_same(link->kind, "ether") &&
 	    link->speed_mbps / 1000.0 > rate)
 		rate = link->speed_mbps / 1000.0;
+	if (is_ethernet(p) && rate == RATE_UNKNOWN && !(link && link->speed_mbps > 0))
+		return -1;
 	return rate;
 }
 

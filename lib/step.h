@@ -268,6 +268,15 @@ bool nca_gid_only_v1(const struct nca_port *port);
  * choice. */
 void nca_gids_read(const struct nca_node_state *node, struct nca_port_state *port);
 
+/* Judges a RoCE port whose table is not known by the addresses of its netdev and of what lies over
+ * it, of which the kernel makes GIDs; where these are not known either, it stays. */
+void nca_gids_guess(struct nca_step *step, const struct nca_node_state *node,
+		    struct nca_port_state *port);
+
+/* Says so where rails of the node may be of no use, because their GIDs are not known: iWARP,
+ * another network namespace, networks without a route. The rails are agreed. */
+void nca_gids_doubt(struct nca_step *step, const struct nca_node_state *node);
+
 /* May RoCE use the GID: of the port's version, routable, of this network namespace, and no address
  * that another node has? Then *ip and *net are its address and network (family 0: not known). */
 bool nca_gid_read(const struct nca_node_state *node, const struct nca_port_state *port,

@@ -20,12 +20,16 @@ static bool is_lost(const struct nca_node_state *node, const struct nca_port_sta
 		return true;
 	if (!nca_port_is_live(p))
 		return false;
+	/* It may be in its mode that speaks RoCE. */
+	if (p->rule == NCA_RULE_IWARP && nca_same(p->hca->driver, "erdma") && !p->port->gids.v)
+		return true;
 	return p->rule == NCA_RULE_TCP || p->rule == NCA_RULE_NONE ||
 	       p->rule == NCA_RULE_NOT_OPENABLE || p->rule == NCA_RULE_LINK_LAYER ||
 	       p->rule == NCA_RULE_ROCE_V1 || p->rule == NCA_RULE_IB_SUBNET ||
 	       p->rule == NCA_RULE_NO_SUBNET_MANAGER || p->rule == NCA_RULE_MESH ||
 	       p->rule == NCA_RULE_MISSING_RAIL || p->rule == NCA_RULE_PING_FAILED ||
-	       (p->rule == NCA_RULE_NO_GID && p->port->gids.n && !is_twin(node, p));
+	       (p->rule == NCA_RULE_NO_GID && (p->port->gids.n || !p->port->gids.v) &&
+		!is_twin(node, p));
 }
 
 static bool any_lost(const struct nca_step *step)
