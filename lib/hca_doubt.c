@@ -6,6 +6,9 @@
  */
 #include "step.h"
 
+/* So many HCAs and fewer may be a part of what the machine has, and say nothing of its GPUs. */
+#define FEW 4
+
 /* Nobody chose the HCAs, and the PCI tree is the machine's. */
 static bool is_open(const struct nca_node_state *node)
 {
@@ -39,17 +42,105 @@ static bool any_faster(const struct nca_node_state *node)
 	return false;
 }
 
-static const char *reason(const struct nca_node_state *node)
+/* Do so many go with the GPUs: as many for each, or each for as many? Boards whose GPUs are not
+ * known have a power of two. */
+static bool fits(size_t n, size_t gpus)
 {
-	size_t i, rates = 0, addresses = 0, n = node->rails.n, gpus = node->node->gpus.n, unknown;
+	return gpus ? n % gpus == 0 || gpus % n == 0 : !(n & (n - 1));
+}
+
+/* As many as the node with the most would have with the rails that some other lacks; all nodes have
+ * as many rails. */
+static size_t count_whole(const struct nca_step *step)
+{
+	const struct nca_node_state *node;
+	const struct nca_port_state *p;
+	size_t most = 0;
+
+	NCA_FOREACH(node, step->nodes) {
+		size_t n = node->rails.n;
+
+		NCA_FOREACH(p, node->ports)
+			n += p->rule == NCA_RULE_MISSING_RAIL;
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
+/* Are there neither so few that they tell nothing, nor as many as go with the GPUs, missing ones
+ * or not? */
+static bool is_odd(const struct nca_node_state *node, size_t whole)
+{
+	size_t n = node->rails.n, gpus = node->node->gpus.n;
+
+	if (n <= FEW && (!gpus || n < gpus))
+		return false;
+	while (n <= whole && !fits(n, gpus))
+		n++;
+	return n > whole;
+}
+
+/* Would they go with the GPUs together with a front end that is as fast? */
+static bool may_lack_front_end(const struct nca_node_state *node)
+{
+	size_t n = node->rails.n, gpus = node->node->gpus.n, front = 0;
+	const struct nca_port_state *p;
+
+	NCA_FOREACH(p, node->ports)
+		front += p->rule == NCA_RULE_FRONT_END && p->layer == node->rails.v[0]->layer &&
+			 p->rate == node->rails.v[0]->rate;
+	return front && n > 1 && !fits(n, gpus) && fits(n + front, gpus);
+}
+
+/* Runs all that joins the nodes over the rails, and nobody knows the default route? Then one of
+ * them may be the front end. */
+static bool may_hold_front_end(const struct nca_node_state *node)
+{
+	const struct nca_candidate *c;
+	size_t i;
+
+	if (node->routes->known || node->rails.v[0]->layer != NCA_LAYER_ETHERNET)
+		return false;
+	NCA_FOREACH(c, node->candidates) {
+		bool used = false;
+
+		for (i = 0; i < node->rails.n; i++)
+			used = used || c->state->uses[node->rails.v[i] - node->ports.v];
+		if (!used)
+			return false;
+	}
+	return node->candidates.n > 0;
+}
+
+static size_t count_gids(const struct nca_node_state *node)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < node->rails.n; i++)
+		n += node->rails.v[i]->gid[0] || node->rails.v[i]->gid[1];
+	return n;
+}
+
+static const char *reason(const struct nca_node_state *node, size_t whole)
+{
+	size_t i, rates = 0, addresses = 0, n = node->rails.n, unknown;
 	size_t near = count_levels(node, &unknown);
 
 	if (near)
 		return unknown ? "the distance of some is not known" : NULL;
 	for (i = 0; i < n; i++)
 		rates += node->rails.v[i]->rate >= 0;
-	if (gpus && n > gpus && n % gpus)
-		return "none shares a PCIe switch with a GPU, and there are more of them than GPUs";
+	if (is_odd(node, whole))
+		return "none is known to share a PCIe switch with a GPU, and so many do not go "
+		       "with the GPUs";
+	if (may_lack_front_end(node))
+		return "none is known to share a PCIe switch with a GPU, and only with the one "
+		       "that the default route leaves by would they go with the GPUs";
+	if (unknown == n && may_hold_front_end(node))
+		return "their distance is not known, nor over which of them the default route "
+		       "leaves";
+	if (unknown == n && count_gids(node) && count_gids(node) < n)
+		return "their distance and the addresses of some are not known";
 	if (any_faster(node))
 		return "there are faster ones, but fewer, and none shares a PCIe switch with a GPU";
 	if (rates && rates < n)
@@ -79,11 +170,14 @@ static void doubt_local(struct nca_step *step)
 void nca_ports_doubt(struct nca_step *step)
 {
 	const struct nca_node_state *node;
+	size_t whole = count_whole(step);
 
 	doubt_local(step);
 	NCA_FOREACH(node, step->nodes) {
-		const char *why = is_open(node) ? reason(node) : NULL;
+		const char *why = is_open(node) ? reason(node, whole) : NULL;
 
+		if (!node->fixed_hcas)
+			nca_gids_doubt(step, node);
 		if (why)
 			nca_step_unsure(
 				step, "hcas-unclear", node->node->name,

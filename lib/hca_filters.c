@@ -145,6 +145,17 @@ static bool is_near(const struct nca_node_state *node, const struct nca_port_sta
 	return false;
 }
 
+/* Are the PCI addresses of all PFs known, so that a VF whose PF is not among them is another's? */
+static bool pfs_known(const struct nca_node_state *node)
+{
+	const struct nca_port_state *p;
+
+	NCA_FOREACH(p, node->ports)
+		if (nca_port_is_open(p) && p->hca->is_vf == 0 && !p->hca->pci)
+			return false;
+	return true;
+}
+
 /* A VF whose PF is not known is taken for one of those that are as fast; a virtual machine's are
  * its own. */
 static bool is_no_stray_vf(const struct nca_node_state *node, const struct nca_port_state *p)
@@ -152,7 +163,8 @@ static bool is_no_stray_vf(const struct nca_node_state *node, const struct nca_p
 	const struct nca_host *host = node->node->host;
 	const struct nca_port_state *other;
 
-	if (p->hca->is_vf != 1 || p->hca->physfn || (host && host->virtual_machine == 1))
+	if (p->hca->is_vf != 1 || (p->hca->physfn && pfs_known(node)) ||
+	    (host && host->virtual_machine == 1))
 		return true;
 	NCA_FOREACH(other, node->ports)
 		if (nca_port_is_open(other) && other->hca->is_vf == 0 && other->rate == p->rate)

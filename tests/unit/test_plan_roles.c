@@ -45,8 +45,9 @@
 	"{'name': '" name "', 'ports': [{'port': 1, 'link_layer': 'Ethernet', 'netdev': '" netdev  \
 	"'}]}"
 #define FUNCTION(name, vf, physfn, rate)                                                           \
-	"{'name': '" name "', 'is_vf': " vf ", 'physfn': " physfn ", 'ports': [{'port': 1, "       \
-	"'state': 'ACTIVE', 'link_layer': 'InfiniBand', 'rate_gbps': " rate "}]}"
+	"{'name': '" name "', 'pci': '" name "', 'is_vf': " vf ", 'physfn': " physfn               \
+	", 'ports': [{'port': 1, 'state': 'ACTIVE', 'link_layer': 'InfiniBand', "                  \
+	"'rate_gbps': " rate "}]}"
 #define FUNCTIONS(pf, vfs, physfn, more)                                                           \
 	NODE("a", LINK("eth0", "10.0.0.1", ""), "",                                                \
 	     FUNCTION("m0", "false", "null", pf) "," FUNCTION(                                     \
@@ -139,8 +140,7 @@ static const struct plan plans[] = {
 	 {"eth0", "eth0"},
 	 .hcas = {"m0", "m0"}},
 	{"the state of a RoCE port is not known, but its netdev has no carrier",
-	 TWO(", {'name': 'r1', 'kind': 'ether', 'addresses': []}",
-	     ", {'name': 'r1', 'kind': 'ether', 'carrier': 0, 'addresses': []}",
+	 TWO(", {'name': 'r1', 'kind': 'ether'}", ", {'name': 'r1', 'kind': 'ether', 'carrier': 0}",
 	     STATELESS("m0", "r0") "," STATELESS("m1", "r1"),
 	     STATELESS("m0", "r0") "," STATELESS("m1", "r1"), "", ""),
 	 "choose",
