@@ -85,10 +85,37 @@ static bool is_unknown(const struct nca_network *net, enum nca_rule rule)
 	return net->value[rule - NCA_RULE_FAMILY] < 0;
 }
 
+/* Where no MTU is known either, nobody has looked at the device, so nothing is missing. */
+static bool is_looked_at(const struct nca_step *step, const struct nca_network *won)
+{
+	const struct nca_link *link = won->seed->state->link;
+
+	return link->mtu > 0 || nca_topo_speed(step->nodes.v->node, link) > 0;
+}
+
 /*
- * TCP carries the data, two networks would do, and how fast they are is not known: a guess. A
- * device whose MTU is not known either was not looked at, so nothing is missing. A step that is not
- * started needs no guess.
+ * Is it known that the second is not the faster: by the speeds, which a third one of unknown speed
+ * keeps from being compared, or by the MTUs? What a tunnel takes off a standard frame tells nothing
+ * in a container: the other one may be a bridge of its host.
+ */
+static bool is_speed_known(const struct nca_step *step, const struct nca_network *won,
+			   const struct nca_network *second, enum nca_rule rule)
+{
+	const struct nca_node *node = step->nodes.v->node;
+	int mine = nca_topo_speed(node, won->seed->state->link);
+	int theirs = nca_topo_speed(node, second->seed->state->link);
+
+	if (rule == NCA_RULE_MTU)
+		return won->value[NCA_RULE_MTU - NCA_RULE_FAMILY] > STANDARD_MTU ||
+		       node->in_container != 1;
+	if (is_unknown(won, NCA_RULE_SPEED) && mine > 0 && theirs > 0)
+		return mine >= theirs;
+	return !is_unknown(won, NCA_RULE_SPEED) || !is_behind_speed(step, rule);
+}
+
+/*
+ * TCP carries the data, two networks would do, and how fast they are is not known: a guess. A step
+ * that is not started needs no guess.
  */
 static void doubt(struct nca_step *step, const struct nca_network *won,
 		  const struct nca_network *second, enum nca_rule rule)
@@ -96,9 +123,8 @@ static void doubt(struct nca_step *step, const struct nca_network *won,
 	const char *a = won->seed->state->link->name, *b = second->seed->state->link->name;
 
 	if (!streq(step->plan->net, "Socket") || streq(step->plan->verdict, "refuse") ||
-	    second->seed->state == won->seed->state || !is_unknown(won, NCA_RULE_SPEED) ||
-	    is_unknown(won, NCA_RULE_MTU) || rule == NCA_RULE_MTU || !is_behind_speed(step, rule) ||
-	    is_shared(step, won, second))
+	    second->seed->state == won->seed->state || is_speed_known(step, won, second, rule) ||
+	    !is_looked_at(step, won) || is_shared(step, won, second))
 		return;
 	nca_step_unsure(
 		step, "speed-unknown", NULL,
@@ -226,6 +252,7 @@ int nca_network_agree(struct nca_step *step)
 		nca_network_compare(nca_network_order(step), won->value, second->value, &rule);
 		doubt(step, won, second, rule);
 	}
+	nca_network_doubt_guess(step, &all, won, second);
 	for (i = 0; i < step->nodes.n; i++)
 		step->nodes.v[i].chosen = won->member[i];
 	nca_network_rows(step, &all, won, second ? rule : NCA_RULE_ONLY_NETWORK);

@@ -5,6 +5,8 @@
 
 #include "step.h"
 
+#define STANDARD_MTU 1500
+
 /* What was looked up in a route table for a device. Nodes with the same routes share one, so the
  * last answer is mostly the next. */
 struct nca_lookup {
@@ -22,6 +24,7 @@ struct nca_network {
 	struct nca_lookup back;	 /* does it lead to the seed? */
 	struct nca_lookup cover; /* does it lead to all members? */
 	const char *broken;	 /* why it does not join all nodes; NULL: it does */
+	bool guess;		 /* broken, because another surely joins them */
 };
 
 typedef NCA_LIST(struct nca_network) nca_networks;
@@ -59,6 +62,11 @@ static inline void nca_network_see(const struct nca_network *net, struct nca_can
 /* The rule by which a is better (> 0, *rule) or worse (< 0) than b; 0: equal in all. */
 int nca_network_compare(const enum nca_rule *order, const int *a, const int *b,
 			enum nca_rule *rule);
+
+/* Says so where the network that won (second: the next best, NULL: there is none) is a guess while
+ * another may be right, or a guess was dropped that would be faster. */
+void nca_network_doubt_guess(struct nca_step *step, const nca_networks *all,
+			     const struct nca_network *won, const struct nca_network *second);
 
 /* Decision rows of all candidates, given the network that won and the rule that decided. */
 void nca_network_rows(struct nca_step *step, const nca_networks *all, const struct nca_network *won,

@@ -4,8 +4,6 @@
 
 #include "network.h"
 
-#define STANDARD_MTU 1500
-
 #define VALUE(c, rule) ((c)->value[(rule)-NCA_RULE_FAMILY])
 
 struct nca_ips {

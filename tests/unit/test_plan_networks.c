@@ -265,7 +265,8 @@ static const struct plan plans[] = {
 	 "choose",
 	 "Socket",
 	 {"eth0", "eth0"},
-	 .hcas = {"", ""}},
+	 .hcas = {"", ""},
+	 .warning = "route-unknown"},
 	{"islands",
 	 JOB(2,
 	     NODE("a", LINK("eth0", "10.0.0.1", ""), ROUTE("10.0.0.0/24", "eth0"), "", "") "," NODE(
