@@ -31,6 +31,7 @@ static void check_firewall(struct nca_step *step, const struct nca_node_state *n
 	const nca_ints *range = &node->node->ip_local_port_range;
 	int port, first = range->n == 2 ? range->v[0] : 32768;
 	int last = range->n == 2 ? range->v[1] : 60999;
+	char *text;
 
 	if (!node->node->firewall)
 		return;
@@ -39,11 +40,16 @@ static void check_firewall(struct nca_step *step, const struct nca_node_state *n
 			break;
 	if (port > last || port > 65535)
 		return;
-	nca_step_warn(step, "firewall-closed", "", node->node->name,
-		      nca_step_text(step,
-				    "the firewall drops connections to port %d: NCCL listens on "
-				    "ports from %d to %d. Open these between compute nodes",
-				    port, first, last));
+	text = nca_step_text(step,
+			     "the firewall drops connections to port %d: NCCL listens on ports "
+			     "from %d to %d%s. Open these between compute nodes",
+			     port, first, last,
+			     range->n == 2 ? "" : ", unless net.ipv4.ip_local_port_range is other");
+	if (range->n != 2) {
+		nca_step_unsure(step, "firewall-closed", node->node->name, text);
+		return;
+	}
+	nca_step_warn(step, "firewall-closed", "", node->node->name, text);
 	nca_step_verdict(step, "refuse");
 }
 
