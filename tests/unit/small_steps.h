@@ -66,8 +66,8 @@
 struct plan {
 	const char *name, *job;
 	const char *verdict, *net;
-	const char *ifname[3];
-	const char *hcas[3]; /* with commas */
+	const char *ifname[4];
+	const char *hcas[4]; /* with commas */
 	const char *warning; /* code of one; NULL: there is none */
 	int missing_rail_fail, min_rails, fallback_fail;
 	const char *bans; /* "NODE HCA:PORT", with commas; NULL: none */

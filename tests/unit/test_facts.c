@@ -8,12 +8,14 @@ struct fact {
 	const char *name;
 	const char *of; /* NULL, "interfaces", "hcas" or "ports" */
 	const char *key;
-	const char *but; /* a job in which nothing else tells */
+	const char *but; /* jobs in which nothing else tells */
 };
 
 static const struct fact facts[] = {
-	{"without routes", NULL, "routes", NULL},
-	{"without peers", NULL, "peers", NULL},
+	/* The user's choice is kept; only the routes say that it leads nowhere. */
+	{"without routes", NULL, "routes", "n-h16.json"},
+	/* One snapshot, in which only the other node's name says in which network it is. */
+	{"without peers", NULL, "peers", "h-xe9680-storage-lag.json"},
 	{"without PCI tree", NULL, "pci", NULL},
 	{"without distances", NULL, "distances", NULL},
 	{"without GPUs", NULL, "gpus", NULL},
@@ -36,16 +38,28 @@ static const struct fact facts[] = {
 	{"without PCI addresses of HCAs", "hcas", "pci", NULL},
 	{"without NUMA nodes of HCAs", "hcas", "numa", NULL},
 	{"without node types", "hcas", "node_type", NULL},
-	/* A container's devices as sysfs lists them: only opening them tells. */
-	{"without uverbs", "hcas", "uverbs_opens", "104.json"},
+	{"without uverbs", "hcas", "uverbs_opens", NULL},
 	{"without drivers of HCAs", "hcas", "driver", NULL},
-	{"without rates", "ports", "rate_gbps", NULL},
+	/* A link that is up at half its rate. */
+	{"without rates", "ports", "rate_gbps", "a-b02.json h-b55.json"},
 	{"without physical states", "ports", "phys_state", NULL},
 	{"without netdevs", "ports", "netdev", NULL},
-	/* Five InfiniBand fabrics that differ in their subnet prefixes alone. */
-	{"without GIDs", "ports", "gids", "105.json"},
+	/* InfiniBand fabrics that differ in their subnet prefixes alone; a table that the driver
+	   has left empty. */
+	{"without GIDs", "ports", "gids", "105.json a-h27.json a-x06.json"},
 	{"without LIDs", "ports", "lid", NULL},
 };
+
+/* What was tried and failed tells what nothing else does, and whoever looks has an MTU before he
+ * has a speed: so a virtual machine shows its links. */
+static void forget_key(json_t *item, const char *key)
+{
+	if (streq(key, "uverbs_opens") && json_is_false(get(item, key)))
+		return;
+	if (streq(key, "speed_mbps") && get(item, key) && !get(item, "mtu"))
+		json_object_set_new(item, "mtu", json_integer(1500));
+	json_object_del(item, key);
+}
 
 static void forget(json_t *value, const char *of, const char *key)
 {
@@ -58,7 +72,7 @@ static void forget(json_t *value, const char *of, const char *key)
 	FOREACH(get(value, streq(of, "ports") ? "hcas" : of), item)
 	{
 		if (!streq(of, "ports"))
-			json_object_del(item, key);
+			forget_key(item, key);
 		else
 			FOREACH(get(item, "ports"), port)
 		json_object_del(port, key);
@@ -83,6 +97,23 @@ static bool is_right_interface(json_t *expect, const struct nca_plan_node *node)
 	       nca_same(json_string_value(get(get(expect, "socket_ifname_also"), node->name)),
 			name) ||
 	       holds(get(get(expect, "socket_ifname_any"), node->name), name);
+}
+
+/*
+ * Did the interface join all nodes too, with all facts? Where TCP carries no data, any that does is
+ * right; else one that is no slower. Which of them is nicer, the lost fact may have told.
+ */
+static bool is_as_good(const struct nca_plan *plan, const struct nca_plan_node *node,
+		       const char *name)
+{
+	const struct nca_decision *row;
+
+	NCA_FOREACH(row, node->decisions)
+		if (nca_same(row->subject, name))
+			return strstr(row->text, "joins all nodes too") &&
+			       (streq(plan->net, "IB") || streq(plan->net, "RoCE") ||
+				(!streq(row->rule, "speed") && !streq(row->rule, "mtu")));
+	return false;
 }
 
 static bool is_list(json_t *list, const struct nca_plan_node *node)
@@ -123,7 +154,8 @@ static const char *certain_difference(const struct nca_plan *a, const struct nca
 		const struct nca_plan_node *other = plan_find_node(b, node->name);
 
 		if (!plan_same_name(node->socket_ifname, other->socket_ifname, NULL) &&
-		    !is_right_interface(expect, other))
+		    !is_right_interface(expect, other) &&
+		    !is_as_good(a, node, other->socket_ifname))
 			return "another interface";
 		if (node->hcas.n && other->hcas.n && node->hcas.v->gid_index >= 0 &&
 		    other->hcas.v->gid_index < 0)
@@ -149,7 +181,7 @@ static void check_fact(void **state)
 		what = certain_difference(recorded_plan(recorded_job(jobs[i].json, pool), pool),
 					  recorded_plan(recorded_job(after, pool), pool),
 					  jobs[i].expect);
-		if (f->but && streq(f->but, jobs[i].name))
+		if (f->but && strstr(f->but, jobs[i].name))
 			what = NULL;
 		if (what)
 			print_message("# %s: %s, and sure\n", jobs[i].name, what);
