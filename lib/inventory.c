@@ -86,6 +86,7 @@ static const struct nca_field link_fields[] = {
 	OBJ(nca_link, vf, NCA_OBJ, D, &vf_shape),
 	F(nca_link, altnames, NCA_STRS, 0),
 	F(nca_link, bmc_usb, NCA_BOOL, D),
+	F(nca_link, wireless, NCA_BOOL, D),
 	F(nca_link, netns_peer, NCA_BOOL, D),
 };
 SHAPE(nca_link_shape, nca_link, link_fields);

@@ -67,16 +67,27 @@ static int kind_value(const struct nca_node *node, const struct nca_link *link)
 	return nca_same(link->kind, "bond") ? 2 : 1;
 }
 
-/*
- * A wire before a radio, which all its users share and which tells no speed, and that before what
- * only software has made. The kernel calls a radio wlan0 (net/mac80211), udev wlp3s0 (DEVTYPE=wlan
- * in systemd's net_id).
- */
+/* How the drivers of radios begin (drivers/net/wireless), for documents that do not say more. */
+static const char *const radio_drivers[] = {"ath",  "b43",     "brcm", "iwl",	   "mt76",
+					    "mt79", "mwifiex", "rtw",  "rtl8xxxu", "wil"};
+
+static bool is_radio(const struct nca_link *link)
+{
+	size_t i;
+
+	for (i = 0; link->wireless < 0 && link->driver && i < ARRAY_SIZE(radio_drivers); i++)
+		if (nca_has_prefix(link->driver, radio_drivers[i]))
+			return true;
+	return link->wireless == 1;
+}
+
+/* A wire before a radio, which all its users share and which tells no speed, and that before what
+ * only software has made. */
 static int medium_value(const struct nca_node *node, const struct nca_link *link)
 {
 	if (!nca_topo_physical(node, link))
 		return 0;
-	return nca_has_prefix(link->name, "wl") ? 1 : 2;
+	return is_radio(link) ? 1 : 2;
 }
 
 static int master_value(const struct nca_node_state *node, const struct nca_candidate *c,

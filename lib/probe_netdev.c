@@ -53,6 +53,8 @@ static int probe_netdev(const struct nca_probe *p, struct nca_link *l)
 	l->driver = nca_sysroot_target(root, p->pool, NETDEV "device/driver", l->name);
 	l->pci = nca_probe_pci_of(p, NETDEV "device", l->name);
 	l->bmc_usb = is_bmc_usb(l->driver);
+	/* The link to the radio that cfg80211 makes (net/wireless/core.c, NETDEV_REGISTER). */
+	l->wireless = nca_sysroot_exists(root, NETDEV "phy80211", l->name);
 	return set_vf(p, l);
 }
 

@@ -87,6 +87,7 @@ struct nca_link {
 	struct nca_vf *vf;
 	nca_strs altnames;
 	int bmc_usb;	/* USB network device of the BMC */
+	int wireless;	/* a radio: cfg80211 has it */
 	int netns_peer; /* veth whose other end is in another namespace */
 };
 

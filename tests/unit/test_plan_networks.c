@@ -11,6 +11,9 @@
 	"{'name': 'eth0', 'kind': 'ether', 'addresses': [{'family': 'inet', 'addr': "              \
 	"'169.254.7." last "', 'prefixlen': 16, 'scope': 'link'}]" more "}"
 #define BMC ", 'bmc_usb': true"
+#define RADIO ", 'wireless': true"
+#define IWL ", 'driver': 'iwlwifi'"
+#define WIRED ", 'wireless': false"
 
 #define SLOW(last) LINK("eth0", "10.0.0." last, ", 'speed_mbps': 1000")
 #define WIDE(last)                                                                                 \
@@ -82,13 +85,36 @@ static const struct plan plans[] = {
 	 {"eth0", "eth0"},
 	 .hcas = {"", ""}},
 	{"a wire before a radio, whatever else speaks for it",
-	 JOB(2, NODE("a", LINK("wlp3s0", "10.2.0.1", "") ETH1("1", ", 'speed_mbps': 10000"), "", "",
-		     "") "," NODE("b",
-				  LINK("wlan0", "10.2.0.2", "") ETH1("2", ", 'speed_mbps': 10000"),
-				  "", "", "")),
+	 JOB(2,
+	     NODE("a", LINK("eth0", "10.2.0.1", RADIO) ETH1("1", ", 'speed_mbps': 10000"), "", "",
+		  "") "," NODE("b",
+			       LINK("eth0", "10.2.0.2", RADIO) ETH1("2", ", 'speed_mbps': 10000"),
+			       "", "", "")),
 	 "choose",
 	 "Socket",
 	 {"eth1", "eth1"},
+	 .hcas = {"", ""}},
+	{"its driver tells a radio too",
+	 JOB(2, NODE("a", LINK("eth0", "10.2.0.1", IWL) ETH1("1", ""), "", "",
+		     "") "," NODE("b", LINK("eth0", "10.2.0.2", IWL) ETH1("2", ""), "", "", "")),
+	 "choose",
+	 "Socket",
+	 {"eth1", "eth1"},
+	 .hcas = {"", ""}},
+	{"its name does not",
+	 JOB(2, NODE("a", LINK("wl0", "10.2.0.1", "") "," LINK("x0", "10.1.0.1", ""), "", "",
+		     "") "," NODE("b", LINK("wl0", "10.2.0.2", "") "," LINK("x0", "10.1.0.2", ""),
+				  "", "", "")),
+	 "choose",
+	 "Socket",
+	 {"wl0", "wl0"},
+	 .hcas = {"", ""}},
+	{"what the kernel says of it stands before its driver",
+	 JOB(2, NODE("a", LINK("eth0", "10.2.0.1", IWL WIRED) ETH1("1", ""), "", "", "") "," NODE(
+			"b", LINK("eth0", "10.2.0.2", IWL WIRED) ETH1("2", ""), "", "", "")),
+	 "choose",
+	 "Socket",
+	 {"eth0", "eth0"},
 	 .hcas = {"", ""}},
 	{"a radio that alone joins the nodes",
 	 JOB(2,
