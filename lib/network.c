@@ -4,20 +4,6 @@
 
 #include "network.h"
 
-/* A value that is not known of all networks compares none of them: the order would depend on who
- * meets whom. */
-static void forget_unknown(nca_networks *all)
-{
-	struct nca_network *net, *other;
-	size_t i;
-
-	for (i = 0; i < NCA_VALUES; i++)
-		NCA_FOREACH(net, *all)
-			if (!net->broken && net->value[i] < 0)
-				NCA_FOREACH(other, *all)
-					other->value[i] = -1;
-}
-
 /* The name of the interface with the lowest address. */
 static const char *lowest_name(const struct nca_step *step, const struct nca_network *net)
 {
@@ -37,21 +23,42 @@ static bool is_before(const struct nca_step *step, const struct nca_network *a,
 	return c ? c < 0 : nca_ip_compare(&a->ips[0], &b->ips[0]) < 0;
 }
 
-static struct nca_network *best_network(struct nca_step *step, const nca_networks *all,
-					const struct nca_network *but, enum nca_rule *rule)
+/*
+ * Of the networks that are left, those with the best value stay. A value that is not known of all
+ * that are left compares none of them: the order would depend on who meets whom. What the rules
+ * before have left behind has no part in it.
+ */
+static void keep_best(nca_networks *all, size_t value)
+{
+	struct nca_network *net;
+	bool known = true;
+	int best = -1;
+
+	NCA_FOREACH(net, *all) {
+		known = known && (!net->left || net->value[value] >= 0);
+		if (net->left && net->value[value] > best)
+			best = net->value[value];
+	}
+	NCA_FOREACH(net, *all)
+		if (!known && net->left)
+			net->value[value] = -1;
+		else
+			net->left = net->left && net->value[value] == best;
+}
+
+static struct nca_network *best_network(struct nca_step *step, nca_networks *all,
+					const struct nca_network *but)
 {
 	const enum nca_rule *order = nca_network_order(step);
 	struct nca_network *net, *best = NULL;
 
-	NCA_FOREACH(net, *all) {
-		int c;
-
-		if (net->broken || net == but)
-			continue;
-		c = best ? nca_network_compare(order, net->value, best->value, rule) : 1;
-		if (c > 0 || (c == 0 && is_before(step, net, best)))
+	NCA_FOREACH(net, *all)
+		net->left = !net->broken && net != but;
+	for (; *order != NCA_RULE_NONE; order++)
+		keep_best(all, *order - NCA_RULE_FAMILY);
+	NCA_FOREACH(net, *all)
+		if (net->left && (!best || is_before(step, net, best)))
 			best = net;
-	}
 	return best;
 }
 
@@ -169,14 +176,12 @@ static bool is_local(const struct nca_candidate *c)
 
 static int find(struct nca_step *step, nca_networks *all, struct nca_network **won)
 {
-	enum nca_rule rule;
 	int rc = nca_network_values(step);
 
 	rc = rc ? rc : nca_network_build(step, all);
 	if (rc)
 		return rc;
-	forget_unknown(all);
-	*won = best_network(step, all, NULL, &rule);
+	*won = best_network(step, all, NULL);
 	return 0;
 }
 
@@ -247,7 +252,7 @@ int nca_network_agree(struct nca_step *step)
 		return 0;
 	}
 	doubt_local(step, won);
-	second = best_network(step, &all, won, &rule);
+	second = best_network(step, &all, won);
 	if (second) {
 		nca_network_compare(nca_network_order(step), won->value, second->value, &rule);
 		doubt(step, won, second, rule);

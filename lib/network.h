@@ -25,6 +25,7 @@ struct nca_network {
 	struct nca_lookup cover; /* does it lead to all members? */
 	const char *broken;	 /* why it does not join all nodes; NULL: it does */
 	bool guess;		 /* broken, because another surely joins them */
+	bool left;		 /* by the rules that have been asked */
 };
 
 typedef NCA_LIST(struct nca_network) nca_networks;
