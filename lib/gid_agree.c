@@ -102,8 +102,24 @@ static bool take(const struct nca_node_state *node, struct nca_port_state *p,
 	return false;
 }
 
-/* Takes the first network of the other node's ports in which the port has a GID too. */
-static void join(const struct nca_node_state *node, struct nca_port_state *p, int family,
+/* Takes the first network that the other node's ports have taken and in which the port has a GID
+ * too. */
+static bool join_taken(const struct nca_node_state *node, struct nca_port_state *p, int i,
+		       const struct nca_node_state *other)
+{
+	const struct nca_port_state *o;
+
+	NCA_FOREACH(o, other->ports)
+		if (o->net[i].ip.family && nca_prefix_same(&o->net[i], &p->net[i]))
+			return false;
+	NCA_FOREACH(o, other->ports)
+		if (o->net[i].ip.family && take(node, p, &o->net[i]))
+			return true;
+	return false;
+}
+
+/* That, or the first network of any of their GIDs. */
+static bool join(const struct nca_node_state *node, struct nca_port_state *p, int i,
 		 const struct nca_node_state *other)
 {
 	const struct nca_port_state *o;
@@ -111,32 +127,52 @@ static void join(const struct nca_node_state *node, struct nca_port_state *p, in
 	struct nca_prefix net;
 	struct nca_ip ip;
 
+	if (join_taken(node, p, i, other))
+		return true;
 	NCA_FOREACH(o, other->ports)
 		NCA_FOREACH(gid, o->port->gids)
-			if (nca_gid_read(other, o, gid, &ip, &net) && net.ip.family == family &&
-			    take(node, p, &net))
-				return;
+			if (nca_gid_read(other, o, gid, &ip, &net) &&
+			    net.ip.family == (i ? 6 : 4) && take(node, p, &net))
+				return true;
+	return false;
 }
 
+/* The ports of each node follow those of the next one, and the last node's the first one's, from
+ * the last node to the first. True: some network is another now. */
+static bool follow(struct nca_step *step, bool all)
+{
+	bool any = false;
+	size_t k;
+	int i;
+
+	for (k = step->nodes.n; k > 0; k--) {
+		const struct nca_node_state *node = &step->nodes.v[k - 1];
+		const struct nca_node_state *next = &step->nodes.v[k % step->nodes.n];
+		struct nca_port_state *p;
+
+		if (node == next || node->rail_subnet.ip.family)
+			continue;
+		NCA_FOREACH(p, node->ports)
+			for (i = 0; p->several && i < 2; i++)
+				if (p->gid[i] && all)
+					any = join_taken(node, p, i, next) || any;
+				else if (p->gid[i] && !meets(node, p, i, next))
+					any = join(node, p, i, next) || any;
+	}
+	return any;
+}
+
+/* Where two neighbours do not meet, one network for all is looked for, because what is beside a
+ * neighbour's network need not reach the others: two rounds carry it to every node. */
 void nca_gids_agree(struct nca_step *step)
 {
 	struct nca_node_state *node;
 	struct nca_port_state *p;
-	int i;
 
 	NCA_FOREACH(node, step->nodes)
 		NCA_FOREACH(p, node->ports)
 			if (node->duplicates && nca_port_is_open(p))
 				drop_duplicates(step, node, p);
-	NCA_FOREACH(node, step->nodes) {
-		size_t next = (size_t)(node - step->nodes.v + 1) % step->nodes.n;
-		const struct nca_node_state *other = &step->nodes.v[next];
-
-		if (node->rail_subnet.ip.family)
-			continue;
-		NCA_FOREACH(p, node->ports)
-			for (i = 0; other != node && p->several && i < 2; i++)
-				if (p->gid[i] && !meets(node, p, i, other))
-					join(node, p, i ? 6 : 4, other);
-	}
+	if (follow(step, false) && follow(step, true))
+		follow(step, true);
 }
