@@ -7,6 +7,7 @@
 
 #include <glob.h>
 #include <stdio.h>
+#include <strings.h>
 
 #include <nca/file.h>
 #include <nca/plan.h>
@@ -85,6 +86,32 @@ static void say(const struct job *j, size_t i, int v, const char *what)
 	wrong++;
 }
 
+/* Does an entry of the list say the whole name? Then more than one is what somebody wants. */
+static bool is_named(const char *list, const char *name)
+{
+	size_t n = strlen(name);
+	const char *at = list;
+
+	while (at && *at) {
+		if (!strncmp(at, name, n) && (!at[n] || at[n] == ','))
+			return true;
+		at = strchr(at, ',');
+		at += at != NULL;
+	}
+	return false;
+}
+
+static bool are_named(const struct nccl_ifaddr *ifs, const size_t *found, size_t n,
+		      const char *list)
+{
+	size_t i;
+
+	for (i = 0; list && i < n; i++)
+		if (!is_named(list + (*list == '='), ifs[found[i]].name))
+			return false;
+	return list != NULL;
+}
+
 static void check_job_interface(const struct job *j, size_t i, int v)
 {
 	const struct nca_plan_node *node = &j->plan->nodes.v[i];
@@ -93,6 +120,7 @@ static void check_job_interface(const struct job *j, size_t i, int v)
 	size_t count =
 		nccl_interfaces(ifs, n, variable(j, i, "NCCL_SOCKET_IFNAME"),
 				variable(j, i, "NCCL_SOCKET_FAMILY"), nccl_versions[v], 16, found);
+	const char *set = nca_pairs_get(j->job->nodes.v[i].environment, "NCCL_SOCKET_IFNAME");
 	char text[NCA_ADDR_TEXT];
 
 	if (!node->socket_ifname)
@@ -101,7 +129,7 @@ static void check_job_interface(const struct job *j, size_t i, int v)
 		say(j, i, v, "another interface");
 	else if (!streq(nca_ip_text(&ifs[found[0]].ip, text), node->socket_addr))
 		say(j, i, v, "another address");
-	else if (count > 1 && !is_said(j, "env-prefix"))
+	else if (count > 1 && !is_said(j, "env-prefix") && !are_named(ifs, found, count, set))
 		say(j, i, v, "more than one interface");
 }
 
@@ -132,8 +160,10 @@ static void check_job_hcas(const struct job *j, size_t i, int v)
 	const struct nca_hca *hca;
 	const struct nca_port *port;
 
-	/* A plug-in does not ask for the list, and TCP is said by NCCL_NET. */
-	if (streq(j->plan->net, "plugin") || streq(j->plan->net, "none") || nca_same(net, "Socket"))
+	/* A plug-in does not ask for the list, and TCP is said by NCCL_NET, in letters of any size
+	 * (src/plugin/net.cc; src/net.cc before). */
+	if (streq(j->plan->net, "plugin") || streq(j->plan->net, "none") ||
+	    (net && !strcasecmp(net, "Socket")))
 		return;
 	NCA_FOREACH(hca, j->job->nodes.v[i].hcas)
 		NCA_FOREACH(port, hca->ports) {
@@ -141,7 +171,7 @@ static void check_job_hcas(const struct job *j, size_t i, int v)
 				     nccl_takes_port(list, hca->name, port->port, nccl_versions[v]);
 
 			if (takes && !is_planned(node, hca, port->port) &&
-			    !is_said(j, "env-more-hcas") && !nca_same(net, "Socket") &&
+			    !is_said(j, "env-more-hcas") &&
 			    !nca_same(variable(j, i, "NCCL_IB_DISABLE"), "1"))
 				say(j, i, v, "more HCAs");
 			if (!takes && is_planned(node, hca, port->port))
