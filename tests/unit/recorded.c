@@ -68,14 +68,19 @@ bool plan_same_hcas(const struct nca_plan_node *a, const struct nca_plan_node *b
 	return true;
 }
 
-/* Which node runs task 0 is a matter of the order. */
-static size_t count_warnings(const struct nca_plan *plan)
+/* Which node runs task 0, where the others meet, is a matter of the order. */
+static const char *const of_first[] = {"env-master-addr", "master-port-busy", "no-port"};
+
+static size_t count_warnings(const struct nca_plan *plan, int flags)
 {
 	const struct nca_warning *w;
-	size_t n = 0;
+	size_t i, n = 0;
 
-	NCA_FOREACH(w, plan->warnings)
-		n += !streq(w->code, "env-master-addr");
+	NCA_FOREACH(w, plan->warnings) {
+		n++;
+		for (i = 0; flags & ANY_FIRST && i < ARRAY_SIZE(of_first); i++)
+			n -= streq(w->code, of_first[i]);
+	}
 	return n;
 }
 
@@ -90,7 +95,7 @@ const char *plan_difference(const struct nca_plan *a, const struct nca_plan *b,
 		return "net";
 	if (!streq(a->confidence, b->confidence))
 		return "confidence";
-	if (count_warnings(a) != count_warnings(b))
+	if (count_warnings(a, how->flags) != count_warnings(b, how->flags))
 		return "warnings";
 	NCA_FOREACH(node, a->nodes) {
 		const struct nca_plan_node *other = plan_find_node(b, node->name);

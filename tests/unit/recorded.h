@@ -23,7 +23,7 @@ extern struct recorded jobs[JOBS_MAX];
 extern size_t njobs;
 
 /* Bits of what is not compared. */
-enum { ANY_ROWS = 1, ANY_ORDER = 2 };
+enum { ANY_ROWS = 1, ANY_ORDER = 2, ANY_FIRST = 4 };
 
 /* What a plan is compared with, and how. */
 struct likeness {

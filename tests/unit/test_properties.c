@@ -14,7 +14,7 @@ struct property {
 };
 
 static const struct property properties[] = {
-	{"the order of the nodes", reverse_nodes, {ANY_ORDER, NULL}},
+	{"the order of the nodes", reverse_nodes, {ANY_ORDER | ANY_FIRST, NULL}},
 	{"the order of the devices", reverse_devices, {0, NULL}},
 	{"the names of the devices", rename_devices, {ANY_ORDER, "q"}},
 	{"an interface that is down", add_down, {ANY_ROWS, NULL}},
