@@ -37,7 +37,7 @@ static void add_route(struct nca_routes *routes, const struct nca_route *route)
 /* The kernel adds a route for the prefix of each address of a device that is up. */
 static void add_connected(struct nca_routes *routes, const struct nca_link *link)
 {
-	struct nca_route_entry entry = {.dev = link->name, .main = true};
+	struct nca_route_entry entry = {.dev = link->name, .main = true, .index = link->ifindex};
 	const struct nca_addr *addr;
 	struct nca_ip ip;
 
@@ -186,6 +186,11 @@ bool nca_routes_any_via(const struct nca_routes *routes, const char *dev, const 
 	return !routes->known;
 }
 
+static bool is_before(const struct nca_route_entry *a, const struct nca_route_entry *b)
+{
+	return a->metric != b->metric ? a->metric < b->metric : a->index < b->index;
+}
+
 const char *nca_routes_device(const struct nca_routes *routes, const struct nca_ip *ip)
 {
 	const struct nca_route_entry *e, *best = NULL;
@@ -193,7 +198,7 @@ const char *nca_routes_device(const struct nca_routes *routes, const struct nca_
 
 	NCA_FOREACH(e, routes->entries)
 		if (e->main && e->dst.len == len && nca_prefix_has(&e->dst, ip) &&
-		    (!best || e->metric < best->metric))
+		    (!best || is_before(e, best)))
 			best = e;
 	return best ? best->dev : NULL;
 }

@@ -17,6 +17,8 @@ struct nca_route_entry {
 	struct nca_ip last; /* address of dst */
 	const char *dev;
 	int metric; /* 0 where it is not recorded */
+	int index;  /* of the interface that stands for it: a lower one was mostly up first; 0 where
+		     * the route is recorded */
 	bool main;
 	bool is_default; /* of `main`, with the lowest metric of its family */
 };
@@ -56,8 +58,8 @@ const struct nca_route_entry *nca_routes_next(const struct nca_routes *routes,
  * (linux-6.1 core/addr.c, addr4_resolve). */
 bool nca_routes_any_via(const struct nca_routes *routes, const char *dev, const struct nca_ip *ip);
 
-/* The device that an unbound socket would use: lowest metric, then first; NULL where there is no
- * route. */
+/* The device that an unbound socket would use: lowest metric, then lowest index, then first; NULL
+ * where there is no route. */
 const char *nca_routes_device(const struct nca_routes *routes, const struct nca_ip *ip);
 
 /* Does any table hold any route to ip? */

@@ -14,6 +14,10 @@
 	"{'name': '" name "', 'addresses': [{'family': 'inet', 'addr': '" addr                     \
 	"', 'prefixlen': " len "}]}"
 
+#define INDEXED(name, addr, index)                                                                 \
+	"{'name': '" name "', 'ifindex': " index                                                   \
+	", 'addresses': [{'family': 'inet', 'addr': '" addr "', 'prefixlen': 24}]}"
+
 static struct nca_ip ip_of(const char *text)
 {
 	struct nca_ip ip = {0};
@@ -54,6 +58,12 @@ static const struct lookup lookups[] = {
 	{"equal prefixes: each counts",
 	 NODE("", ROUTE("10.0.0.0/8", "a", "") "," ROUTE("10.0.0.0/8", "b", "")), "b", "10.0.0.1",
 	 true, true, "a"},
+	{"equal prefixes of interfaces: the kernel's order, not the document's",
+	 NODE(INDEXED("a", "10.0.0.1", "3") "," INDEXED("b", "10.0.0.2", "2"), ""), "a", "10.0.0.3",
+	 true, true, "b"},
+	{"equal prefixes of interfaces: without indexes the document's order",
+	 NODE(LINK("b", "10.0.0.1", "24") "," LINK("a", "10.0.0.2", "24"), ""), "a", "10.0.0.3",
+	 true, true, "b"},
 	{"equal prefixes: the lower metric sends",
 	 NODE("", ROUTE("10.0.0.0/8", "a", ", 'metric': 101") "," ROUTE("10.0.0.0/8", "b",
 									", 'metric': 100")),
