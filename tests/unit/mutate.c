@@ -88,8 +88,7 @@ void add_keys_to(json_t *value)
 	json_object_set_new(value, "no_such_key", json_pack("{s:[i]}", "a", 1));
 }
 
-/* Device names stand in many places; whatever string equals one is one. */
-static void rename_in(json_t *value, json_t *names)
+void rename_in(json_t *value, json_t *names)
 {
 	const char *key;
 	json_t *item;
@@ -173,51 +172,4 @@ void forget_environment(json_t *job)
 		json_object_del(node, "environment");
 		json_object_del(node, "launcher");
 	}
-}
-
-/* 10.0.0.7/24 becomes 10.0.0.107 in the new node, and its GIDs with it; the addresses that all
- * nodes have (containers' bridges) stay. False where there is no room. */
-static bool move_address(json_t *a, const char *others, json_t *names)
-{
-	const char *addr = json_string_value(get(a, "addr"));
-	unsigned int b[4];
-	char text[64], gid[64];
-
-	if (!streq(json_string_value(get(a, "scope")), "global"))
-		return true;
-	if (sscanf(addr, "%u.%u.%u.%u", &b[0], &b[1], &b[2], &b[3]) != 4 ||
-	    json_integer_value(get(a, "prefixlen")) > 24)
-		return false;
-	snprintf(text, sizeof(text), "\"%s\"", addr);
-	if (strstr(others, text))
-		return true;
-	snprintf(text, sizeof(text), "%u.%u.%u.%u", b[0], b[1], b[2], (b[3] + 100) % 250 + 1);
-	json_object_set_new(names, addr, json_string(text));
-	snprintf(gid, sizeof(gid), "0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x", b[0], b[1],
-		 b[2], b[3]);
-	snprintf(text, sizeof(text), "0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x", b[0], b[1],
-		 b[2], (b[3] + 100) % 250 + 1);
-	json_object_set_new(names, gid, json_string(text));
-	return true;
-}
-
-bool add_node(json_t *job)
-{
-	json_t *nodes = get(job, "nodes"), *node, *link, *a, *names = json_object();
-	size_t n = json_array_size(nodes);
-	nca_autofree char *others = json_dumps(json_array_get(nodes, 0), 0);
-	bool room = n > 1;
-
-	node = json_deep_copy(json_array_get(nodes, n - 1));
-	FOREACH(get(node, "interfaces"), link)
-	FOREACH(get(link, "addresses"), a)
-	room = room && move_address(a, others, names);
-	json_object_set_new(node, "name", json_string("extra9"));
-	rename_in(get(node, "interfaces"), names);
-	rename_in(get(node, "hcas"), names);
-	json_decref(names);
-	json_array_append_new(nodes, node);
-	json_object_set_new(job, "nnodes",
-			    json_integer(json_integer_value(get(job, "nnodes")) + 1));
-	return room;
 }

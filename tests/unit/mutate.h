@@ -16,10 +16,14 @@ void add_keys_to(json_t *value);
 /* Puts "q" before the names of all devices. */
 void rename_devices(json_t *job);
 
+/* Names stand in many places: whatever string equals one of names is replaced by what stands there
+ * for it. */
+void rename_in(json_t *value, json_t *names);
+
 /* What somebody set names devices as they were. */
 void forget_environment(json_t *job);
 
-/* A node like the last one, with addresses of its own. False where there is no room. */
-bool add_node(json_t *job);
+/* A node like one of the others, with addresses of its own. False where there is no room. */
+bool add_node(json_t *job, size_t like);
 
 #endif
