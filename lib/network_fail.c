@@ -61,6 +61,18 @@ static const struct nca_link_state *nearest(const struct nca_node_state *node)
 	return NULL;
 }
 
+/* Were the node's addresses read? Every node has lo, and every list of addresses has one: names of
+ * interfaces alone are what a list of HCAs gives (ibdev2netdev). */
+static bool knows_addresses(const struct nca_node_state *node)
+{
+	const struct nca_link_state *state;
+
+	NCA_FOREACH(state, node->links)
+		if (state->link->addresses.n || state->rule == NCA_RULE_LOOPBACK)
+			return true;
+	return false;
+}
+
 /* A bridge of the container's host gives every host's containers the same addresses. */
 static const char *cure(const struct nca_node_state *node, const struct nca_link_state *state)
 {
@@ -70,12 +82,27 @@ static const char *cure(const struct nca_node_state *node, const struct nca_link
 		     : "`nccl-autoconf show` there says why each is left out";
 }
 
+static void doubt_node(struct nca_step *step, const char *name)
+{
+	nca_step_warn(step, "no-interface", "unknown", name,
+		      nca_step_text(step,
+				    "no address of %s is known, so NCCL takes an interface by "
+				    "itself. `nccl-autoconf snapshot` there tells them; "
+				    "NCCL_SOCKET_IFNAME pins one",
+				    name));
+	step->plan->confidence = "unsure";
+}
+
 static void fail_node(struct nca_step *step, const struct nca_node_state *node)
 {
 	const struct nca_addr *a = loopback_address(node);
 	const struct nca_link_state *state = nearest(node);
 	const char *name = node->node->name;
 
+	if (!knows_addresses(node)) {
+		doubt_node(step, name);
+		return;
+	}
 	if (a)
 		nca_step_warn(step, "address-on-loopback", "", name,
 			      nca_step_text(step,
@@ -91,10 +118,7 @@ static void fail_node(struct nca_step *step, const struct nca_node_state *node)
 					    "can reach%s%s%s. %s",
 					    name, state ? " (" : "", state ? state->text : "",
 					    state ? ")" : "", cure(node, state)));
-	if (node->links.n)
-		nca_step_verdict(step, "refuse");
-	else
-		step->plan->confidence = "unsure";
+	nca_step_verdict(step, "refuse");
 }
 
 /* Could a packet go from a to b, by any route of any table? */

@@ -11,6 +11,8 @@
 	"{'name': 'eth0', 'kind': 'ether', 'addresses': [{'family': 'inet', 'addr': "              \
 	"'169.254.7." last "', 'prefixlen': 16, 'scope': 'link'}]" more "}"
 #define BMC ", 'bmc_usb': true"
+#define LO "{'name': 'lo', 'kind': 'loopback', 'flags': ['LOOPBACK', 'UP']}"
+#define BARE(name) "{'name': '" name "', 'kind': 'infiniband', 'addresses': []}"
 #define RADIO ", 'wireless': true"
 #define IWL ", 'driver': 'iwlwifi'"
 #define WIRED ", 'wireless': false"
@@ -70,6 +72,22 @@ static const struct plan plans[] = {
 	 "choose",
 	 "Socket",
 	 {NULL},
+	 .hcas = {"", ""},
+	 .warning = "no-interface"},
+	{"names of interfaces are known, and no address of any",
+	 JOB(2, NODE("a", BARE("ib0"), "", "", "") "," NODE("b", BARE("ib0"), "", "", "")),
+	 "choose",
+	 "Socket",
+	 {NULL, NULL},
+	 .hcas = {"", ""},
+	 .warning = "no-interface",
+	 .says = "no address of a is known"},
+	{"addresses were read, and there is none but lo's",
+	 JOB(2, NODE("a", LO "," BARE("ib0"), "", "", "") "," NODE("b", LO "," BARE("ib0"), "", "",
+								   "")),
+	 "refuse",
+	 "Socket",
+	 {NULL, NULL},
 	 .hcas = {"", ""},
 	 .warning = "no-interface"},
 	{"the faster of two",
