@@ -40,6 +40,12 @@ static json_t *link_new(const char *name, const char *kind, const char *addr, in
 			 "prefixlen", len, "scope", "global");
 }
 
+/* Of a node without interfaces none was read: one would be the first fact about them. */
+static bool is_read(json_t *node)
+{
+	return json_array_size(get(node, "interfaces")) > 0;
+}
+
 void add_down(json_t *job)
 {
 	json_t *node;
@@ -50,8 +56,9 @@ void add_down(json_t *job)
 		char addr[32];
 
 		snprintf(addr, sizeof(addr), "198.51.100.%d", i++);
-		json_array_append_new(get(node, "interfaces"),
-				      link_new("down0", "ether", addr, 24, 0));
+		if (is_read(node))
+			json_array_append_new(get(node, "interfaces"),
+					      link_new("down0", "ether", addr, 24, 0));
 	}
 }
 
@@ -61,6 +68,8 @@ void add_docker(json_t *job)
 
 	FOREACH(get(job, "nodes"), node)
 	{
+		if (!is_read(node))
+			continue;
 		json_array_append_new(get(node, "interfaces"),
 				      link_new("docker9", "bridge", "198.51.100.1", 24, 1));
 		if (json_array_size(get(node, "routes")))
