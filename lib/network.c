@@ -4,6 +4,9 @@
 
 #include "network.h"
 
+/* No port of a machine with GPUs is slower. */
+#define SLOW_MBPS 1000
+
 /* The name of the interface with the lowest address. */
 static const char *lowest_name(const struct nca_step *step, const struct nca_network *net)
 {
@@ -92,12 +95,19 @@ static bool is_unknown(const struct nca_network *net, enum nca_rule rule)
 	return net->value[rule - NCA_RULE_FAMILY] < 0;
 }
 
-/* Where no MTU is known either, nobody has looked at the device, so nothing is missing. */
-static bool is_looked_at(const struct nca_step *step, const struct nca_network *won)
+/* Of the first node's interface; -1 unknown. */
+static int speed_of(const struct nca_step *step, const struct nca_network *net)
 {
-	const struct nca_link *link = won->seed->state->link;
+	return nca_topo_speed(step->nodes.v->node, net->seed->state->link);
+}
 
-	return link->mtu > 0 || nca_topo_speed(step->nodes.v->node, link) > 0;
+/* Where no MTU is known and neither speed, nobody has looked at the devices, so nothing is missing.
+ */
+static bool is_looked_at(const struct nca_step *step, const struct nca_network *won,
+			 const struct nca_network *second)
+{
+	return won->seed->state->link->mtu > 0 || speed_of(step, won) > 0 ||
+	       speed_of(step, second) > 0;
 }
 
 /*
@@ -108,13 +118,13 @@ static bool is_looked_at(const struct nca_step *step, const struct nca_network *
 static bool is_speed_known(const struct nca_step *step, const struct nca_network *won,
 			   const struct nca_network *second, enum nca_rule rule)
 {
-	const struct nca_node *node = step->nodes.v->node;
-	int mine = nca_topo_speed(node, won->seed->state->link);
-	int theirs = nca_topo_speed(node, second->seed->state->link);
+	int mine = speed_of(step, won), theirs = speed_of(step, second);
 
 	if (rule == NCA_RULE_MTU)
 		return won->value[NCA_RULE_MTU - NCA_RULE_FAMILY] > STANDARD_MTU ||
-		       node->in_container != 1;
+		       step->nodes.v->node->in_container != 1;
+	if (theirs > 0 && theirs <= SLOW_MBPS)
+		return true;
 	if (is_unknown(won, NCA_RULE_SPEED) && mine > 0 && theirs > 0)
 		return mine >= theirs;
 	return !is_unknown(won, NCA_RULE_SPEED) || !is_behind_speed(step, rule);
@@ -131,7 +141,7 @@ static void doubt(struct nca_step *step, const struct nca_network *won,
 
 	if (!streq(step->plan->net, "Socket") || streq(step->plan->verdict, "refuse") ||
 	    second->seed->state == won->seed->state || is_speed_known(step, won, second, rule) ||
-	    !is_looked_at(step, won) || is_shared(step, won, second))
+	    !is_looked_at(step, won, second) || is_shared(step, won, second))
 		return;
 	nca_step_unsure(
 		step, "speed-unknown", NULL,

@@ -4,6 +4,8 @@
 
 #include "network.h"
 
+#define SDR_MBPS 8000
+
 #define VALUE(c, rule) ((c)->value[(rule)-NCA_RULE_FAMILY])
 
 struct nca_ips {
@@ -90,6 +92,22 @@ static int medium_value(const struct nca_node *node, const struct nca_link *link
 	return is_radio(link) ? 1 : 2;
 }
 
+/* What is not known of IPoIB, where all that is known of the node's other interfaces is slower than
+ * any InfiniBand: 4x SDR, of which TCP has more than of 1 Gb/s. */
+static void guess_ipoib(struct nca_node_state *node)
+{
+	struct nca_candidate *c;
+	int fastest = -1;
+
+	NCA_FOREACH(c, node->candidates)
+		if (VALUE(c, NCA_RULE_SPEED) > fastest)
+			fastest = VALUE(c, NCA_RULE_SPEED);
+	NCA_FOREACH(c, node->candidates)
+		if (VALUE(c, NCA_RULE_SPEED) < 0 && fastest > 0 && fastest < SDR_MBPS &&
+		    nca_same(c->state->link->kind, "infiniband"))
+			VALUE(c, NCA_RULE_SPEED) = SDR_MBPS;
+}
+
 static int master_value(const struct nca_node_state *node, const struct nca_candidate *c,
 			const struct nca_ip *master, bool first)
 {
@@ -135,6 +153,7 @@ int nca_network_values_node(struct nca_step *step, struct nca_node_state *node)
 			nca_routes_default(node->routes, link->name, c->ip.family);
 		VALUE(c, NCA_RULE_KIND) = kind_value(node->node, link);
 	}
+	guess_ipoib(node);
 	return rc;
 }
 

@@ -13,6 +13,14 @@
 #define BMC ", 'bmc_usb': true"
 #define LO "{'name': 'lo', 'kind': 'loopback', 'flags': ['LOOPBACK', 'UP']}"
 #define BARE(name) "{'name': '" name "', 'kind': 'infiniband', 'addresses': []}"
+#define IPOIB(last)                                                                                \
+	", {'name': 'ib0', 'kind': 'infiniband', 'addresses': [{'family': 'inet', 'addr': "        \
+	"'10.1.0." last "', 'prefixlen': 24, 'scope': 'global'}]}"
+#define BESIDE_IPOIB(speed)                                                                        \
+	JOB(2,                                                                                     \
+	    NODE("a", LINK("eth0", "10.0.0.1", ", 'speed_mbps': " speed) IPOIB("1"), "", "",       \
+		 "") "," NODE("b", LINK("eth0", "10.0.0.2", ", 'speed_mbps': " speed) IPOIB("2"),  \
+			      "", "", ""))
 #define RADIO ", 'wireless': true"
 #define IWL ", 'driver': 'iwlwifi'"
 #define WIRED ", 'wireless': false"
@@ -121,6 +129,30 @@ static const struct plan plans[] = {
 	 "Socket",
 	 {"eth1"},
 	 .hcas = {""}},
+	{"InfiniBand of unknown speed beside 1 Gb/s",
+	 BESIDE_IPOIB("1000"),
+	 "choose",
+	 "Socket",
+	 {"ib0", "ib0"},
+	 .hcas = {"", ""}},
+	{"InfiniBand of unknown speed beside 25 Gb/s",
+	 BESIDE_IPOIB("25000"),
+	 "choose",
+	 "Socket",
+	 {"eth0", "eth0"},
+	 .hcas = {"", ""},
+	 .warning = "speed-unknown"},
+	{"a speed is known, so nobody can say that none was looked up",
+	 JOB(2,
+	     NODE("a", LINK("eth0", "10.0.0.1", "") ETH1("1", ", 'speed_mbps': 10000"),
+		  HOP("eth0") "," ROUTE("10.1.0.0/24", "eth1"), "",
+		  "") "," NODE("b", LINK("eth0", "10.0.0.2", "") ETH1("2", ", 'speed_mbps': 10000"),
+			       HOP("eth0") "," ROUTE("10.1.0.0/24", "eth1"), "", "")),
+	 "choose",
+	 "Socket",
+	 {"eth0", "eth0"},
+	 .hcas = {"", ""},
+	 .warning = "speed-unknown"},
 	{"its driver tells a radio too",
 	 JOB(2, NODE("a", LINK("eth0", "10.2.0.1", IWL) ETH1("1", ""), "", "",
 		     "") "," NODE("b", LINK("eth0", "10.2.0.2", IWL) ETH1("2", ""), "", "", "")),
