@@ -68,6 +68,12 @@ static const struct nca_port_state *find_port(const struct nca_step *step,
 	return named;
 }
 
+/* Left out for what it is for, which is no fault? */
+static bool has_role(const struct nca_port_state *p)
+{
+	return p->rule == NCA_RULE_FRONT_END || p->rule == NCA_RULE_LOCALITY;
+}
+
 static void warn_lacking(struct nca_step *step, const struct nca_rail *rail, size_t i, size_t has,
 			 enum nca_rail_key_kind kind)
 {
@@ -76,9 +82,8 @@ static void warn_lacking(struct nca_step *step, const struct nca_rail *rail, siz
 	const char *key = nca_rail_key_text(step, &rail->key), *name = node->node->name;
 	const char *other = step->nodes.v[has].node->name, *advice = cure(step, rail, p);
 
-	/* Who asked for the test says what failed. A role is no fault. */
-	if (!key || (p && (p->rule == NCA_RULE_PING_FAILED || p->rule == NCA_RULE_FRONT_END ||
-			   p->rule == NCA_RULE_LOCALITY)))
+	/* Who asked for the test says what failed. */
+	if (!key || (p && (p->rule == NCA_RULE_PING_FAILED || has_role(p))))
 		return;
 	if (p && p->rule == NCA_RULE_PORT_DOWN)
 		nca_step_warn(step, "rail-down", key, name,
@@ -102,6 +107,23 @@ static void warn_lacking(struct nca_step *step, const struct nca_rail *rail, siz
 					    "no rail %s, which %s has as %s; left out on all "
 					    "nodes. %s",
 					    key, other, rail->port[has]->hca->name, advice));
+}
+
+/* Have all nodes that do without it a port that would be it, and leave that out for its role? Then
+ * the others do not know the role, and that is all. */
+static bool is_known_elsewhere(const struct nca_step *step, const struct nca_rail *rail,
+			       enum nca_rail_key_kind kind)
+{
+	size_t i;
+
+	for (i = 0; i < step->nodes.n; i++) {
+		const struct nca_port_state *p =
+			nca_rail_find(step, &step->nodes.v[i], &rail->key, kind);
+
+		if (!rail->port[i] && (!p || !has_role(p)))
+			return false;
+	}
+	return true;
 }
 
 /* Most nodes do without: those that have it are named. */
@@ -142,7 +164,8 @@ void nca_rail_warn(struct nca_step *step, const struct nca_rail *rail, enum nca_
 	size_t i, has = 0;
 
 	if (step->nodes.n > 2 && 2 * rail->n <= step->nodes.n && !is_dead(step, rail, kind)) {
-		warn_extra(step, rail);
+		if (!is_known_elsewhere(step, rail, kind))
+			warn_extra(step, rail);
 		return;
 	}
 	while (!rail->port[has])

@@ -25,6 +25,9 @@
 	     hcas, "")
 #define VIA(n) "," ROUTE("10." n ".0.0/24", "r" n)
 #define PORT(n, last) ROCE(n, "ACTIVE", GID(n, last))
+#define BOTH_OVER_R1(name, last)                                                                   \
+	OVER_R1(name, last, RAIL("1", last, "") RAIL("2", last, ""), VIA("2"),                     \
+		PORT("1", last) "," PORT("2", last))
 
 static const struct plan plans[] = {
 	{"one wire without routable addresses",
@@ -73,6 +76,14 @@ static const struct plan plans[] = {
 	 "RoCE",
 	 {"eth0", "eth0"},
 	 .hcas = {"m2", "m2"}},
+	{"the same where two nodes know it: the third is told nothing",
+	 JOB(3, BOTH_OVER_R1("a", "1") "," BOTH_OVER_R1("b", "2") "," NODE(
+			"c", LINK("eth0", "10.0.0.3", "") RAIL("1", "3", "") RAIL("2", "3", ""), "",
+			PORT("1", "3") "," PORT("2", "3"), "")),
+	 "choose",
+	 "RoCE",
+	 {"eth0", "eth0", "eth0"},
+	 .hcas = {"m2", "m2", "m2"}},
 	{"a RoCE port is down, and its netdev has no carrier",
 	 RAILS(RAIL("2", "2", ", 'carrier': 0"), ROCE("2", "DOWN", GID("2", "2")), ""),
 	 "choose",
