@@ -5,6 +5,7 @@
 #include "lib/probe_parts.h"
 
 #define IB "sys/class/infiniband/"
+#define NET "sys/class/net/"
 #define PCI "sys/devices/pci0000:15/"
 #define MLX(addr) PCI addr "/infiniband/"
 
@@ -48,6 +49,15 @@ static const struct tree_entry entries[] = {
 	{IB "mlx5_7", "-> ../../devices/pci0000:15/0000:19:00.2/infiniband/mlx5_7"},
 	{"proc/sys/net/ipv4/conf/bond0/arp_ignore", "2\n"},
 	{"proc/sys/net/ipv4/conf/eth0/arp_ignore", "0\n"},
+	{NET "wired/ifindex", "1\n"},
+	{NET "wired/device/uevent", ""},
+	{NET "wired/speed", "10000\n"},
+	{NET "radio/ifindex", "2\n"},
+	{NET "radio/device/uevent", ""},
+	{NET "radio/phy80211/index", "0\n"},
+	{NET "elsewhere/ifindex", "9\n"},
+	{NET "elsewhere/device/uevent", ""},
+	{NET "elsewhere/phy80211/index", "0\n"},
 	{IB "rxe0/node_type", "1: CA\n"},
 	{IB "rxe0/parent", "bond0\n"},
 	{IB "rxe0/ports/1/state", "4: ACTIVE\n"},
@@ -270,13 +280,31 @@ static void test_arp(void **state)
 	assert_string_equal(nca_pairs_get(node->sysctl, "arp_ignore/bond0"), "2");
 }
 
+/* What sysfs shows of another network namespace is not read. */
+static void test_radio(void **state)
+{
+	const struct bench *b = *state;
+	const struct nca_node *node = b->p.node;
+
+	b->p.node->interfaces.n = 0;
+	add_link(&b->p, "wired", NULL, -1);
+	add_link(&b->p, "radio", NULL, -1);
+	add_link(&b->p, "elsewhere", NULL, -1);
+	assert_int_equal(nca_probe_netdevs(&b->p), 0);
+	assert_int_equal(node->interfaces.v[0].wireless, 0);
+	assert_int_equal(node->interfaces.v[0].speed_mbps, 10000);
+	assert_int_equal(node->interfaces.v[1].wireless, 1);
+	assert_int_equal(node->interfaces.v[2].wireless, -1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_roce_lag), TEST(test_gids),	  TEST(test_unknown), TEST(test_virtual),
-		TEST(test_no_lag),   TEST(test_counters), TEST(test_vpd),     TEST(test_arp),
+		TEST(test_roce_lag), TEST(test_gids),	TEST(test_unknown),
+		TEST(test_virtual),  TEST(test_no_lag), TEST(test_counters),
+		TEST(test_vpd),	     TEST(test_arp),	TEST(test_radio),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
