@@ -135,10 +135,14 @@ static void judge_gid(struct nca_step *step, const struct nca_node_state *node,
 	if (!p->gid[0] && !p->gid[1])
 		nca_port_reject(
 			step, p, NCA_RULE_NO_GID,
-			nca_step_text(step,
-				      "none of %zu GIDs is RoCE v2 with a routable address that "
-				      "an interface of this network namespace holds",
-				      p->port->gids.n));
+			!p->port->gids.n
+				? nca_step_text(step, "its GID table is empty in this network "
+						      "namespace")
+				: nca_step_text(step,
+						"none of %zu GIDs is RoCE v2 with a routable "
+						"address that an interface of this network "
+						"namespace holds",
+						p->port->gids.n));
 }
 
 /* What ib_get_eth_speed() says of a netdev that tells no speed, in Gb/s: no RoCE device is so slow.

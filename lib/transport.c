@@ -12,8 +12,18 @@ static bool is_twin(const struct nca_node_state *node, const struct nca_port_sta
 	return master && nca_same(master->kind, "ether");
 }
 
-/* Was this port meant for RDMA and is only kept from it? A RoCE port with an empty GID table is
- * the twin of a virtual machine's Ethernet, no more (Azure's accelerated networking). */
+/* An empty GID table: in a container of a real machine the entries are those of another network
+ * namespace (NVIDIA/nccl#925); else the port is the twin of a virtual machine's Ethernet (Azure's
+ * accelerated networking), or nobody has configured it. */
+static bool is_hidden(const struct nca_node *node, const struct nca_port_state *p)
+{
+	return p->rule == NCA_RULE_NO_GID && p->port->gids.v && !p->port->gids.n &&
+	       node->in_container == 1 && !(node->host && node->host->virtual_machine > 0);
+}
+
+#define HIDDEN_CURE ". Give the container the port's interface or the host's network"
+
+/* Was this port meant for RDMA and is only kept from it? */
 static bool is_lost(const struct nca_node_state *node, const struct nca_port_state *p)
 {
 	if (nca_port_is_unmanaged(p))
@@ -28,8 +38,8 @@ static bool is_lost(const struct nca_node_state *node, const struct nca_port_sta
 	       p->rule == NCA_RULE_ROCE_V1 || p->rule == NCA_RULE_IB_SUBNET ||
 	       p->rule == NCA_RULE_NO_SUBNET_MANAGER || p->rule == NCA_RULE_MESH ||
 	       p->rule == NCA_RULE_MISSING_RAIL || p->rule == NCA_RULE_PING_FAILED ||
-	       (p->rule == NCA_RULE_NO_GID && (p->port->gids.n || !p->port->gids.v) &&
-		!is_twin(node, p));
+	       (p->rule == NCA_RULE_NO_GID && !is_twin(node, p) &&
+		(p->port->gids.n || !p->port->gids.v || is_hidden(node->node, p)));
 }
 
 static bool any_lost(const struct nca_step *step)
@@ -142,8 +152,9 @@ static void warn_node(struct nca_step *step, const struct nca_node_state *node)
 		nca_step_warn(step, "no-rdma", nca_rules[p->rule].word, name,
 			      nca_step_text(step,
 					    "%s has no HCA port that this step can use (%s), so "
-					    "the whole step %s TCP",
-					    name, p->text ? p->text : p->hca->name, uses(step)));
+					    "the whole step %s TCP%s",
+					    name, p->text ? p->text : p->hca->name, uses(step),
+					    is_hidden(node->node, p) ? HIDDEN_CURE : ""));
 }
 
 /* A port that only the agreement of the nodes rules out. */

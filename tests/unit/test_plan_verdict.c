@@ -22,6 +22,9 @@
 	TWO(RAIL(n, "1", "") RAIL("7", "1", ""), RAIL(m, "2", "") RAIL("7", "2", ""),              \
 	    PORT(n, "1") "," PORT("7", "1"), PORT(m, "2") "," PORT("7", "2"), user, user)
 
+#define CONTAINER ", 'in_container': true"
+#define VIRTUAL ", 'host': {'virtual': true}"
+
 /* What the options make of a step, and whom a warning names. */
 struct verdict {
 	const char *name, *job, *options, *verdict, *confidence;
@@ -131,6 +134,18 @@ static const struct verdict verdicts[] = {
 	 "a,b (2 of 2): m5 (r5, subnet 10.5.0.0/24) has no route over r5 to the same rail of b "
 	 "(subnet 10.6.0.0/24). NCCL_IB_HCA=m (set by the user) takes it: unset that, or add a "
 	 "route"},
+	{"a container that sees an HCA but none of its GIDs",
+	 TWO("", "", ROCE("5", "ACTIVE", ""), ROCE("5", "ACTIVE", ""), CONTAINER, CONTAINER), "",
+	 "fallback", "sure", "no-rdma", "a",
+	 "a,b (2 of 2): a has no HCA port that this step can use (m5 port 1: its GID table is "
+	 "empty in this network namespace), so the whole step uses TCP. Give the container the"},
+	{"a port without GIDs outside of containers: not configured",
+	 TWO("", "", ROCE("5", "ACTIVE", ""), ROCE("5", "ACTIVE", ""), "", ""), "", "choose",
+	 "sure", NULL, NULL, NULL},
+	{"a container of a virtual machine: the twin of its Ethernet",
+	 TWO("", "", ROCE("5", "ACTIVE", ""), ROCE("5", "ACTIVE", ""), CONTAINER VIRTUAL,
+	     CONTAINER VIRTUAL),
+	 "", "choose", "sure", NULL, NULL, NULL},
 	{"the rules take it",
 	 TWO(RAIL("5", "1", ""), RAIL("6", "2", ""), PORT("5", "1"), PORT("6", "2"), "", ""), "",
 	 "choose", "sure", "rail-unrouted", "a",
