@@ -178,13 +178,21 @@ static void check_software(struct nca_step *step, const char **values)
 	}
 }
 
+/* NCCL compares numbers; the rest is for people: 2.21.5+cuda12.4, 2.21.5-1. */
+static const char *release(struct nca_step *step, const char *version)
+{
+	size_t n = version ? strspn(version, "0123456789.") : 0;
+
+	return n ? nca_step_text(step, "%.*s", (int)n, version) : version;
+}
+
 /* All ranks must have the same version (src/init.cc, "Mismatched NCCL version detected"). */
 static void check_nccl(struct nca_step *step, const char **values)
 {
 	size_t i;
 
 	for (i = 0; i < step->nodes.n; i++)
-		values[i] = step->nodes.v[i].node->nccl_version;
+		values[i] = release(step, step->nodes.v[i].node->nccl_version);
 	if (nca_step_differ(step, "nccl-differs", "the task's NCCL", values,
 			    "NCCL refuses to start with different versions. Use one image or "
 			    "environment on all nodes"))

@@ -24,6 +24,7 @@
 
 #define CONTAINER ", 'in_container': true"
 #define VIRTUAL ", 'host': {'virtual': true}"
+#define NCCL(version) ", 'nccl_version': '" version "'"
 
 /* What the options make of a step, and whom a warning names. */
 struct verdict {
@@ -146,6 +147,15 @@ static const struct verdict verdicts[] = {
 	 TWO("", "", ROCE("5", "ACTIVE", ""), ROCE("5", "ACTIVE", ""), CONTAINER VIRTUAL,
 	     CONTAINER VIRTUAL),
 	 "", "choose", "sure", NULL, NULL, NULL},
+	{"the same NCCL, with what it was built for",
+	 TWO("", "", "", "", NCCL("2.21.5"), NCCL("2.21.5+cuda12.4")), "", "choose", "sure", NULL,
+	 NULL, NULL},
+	{"the same NCCL of a package",
+	 TWO("", "", "", "", NCCL("2.21.5-1"), NCCL("2.21.5+cuda12.4")), "", "choose", "sure", NULL,
+	 NULL, NULL},
+	{"another patch of NCCL", TWO("", "", "", "", NCCL("2.21.5"), NCCL("2.21.51")), "",
+	 "refuse", "sure", "nccl-differs", NULL,
+	 "the task's NCCL differs: 2.21.5 on a, 2.21.51 on b; NCCL refuses"},
 	{"the rules take it",
 	 TWO(RAIL("5", "1", ""), RAIL("6", "2", ""), PORT("5", "1"), PORT("6", "2"), "", ""), "",
 	 "choose", "sure", "rail-unrouted", "a",
