@@ -199,6 +199,32 @@ static void check_nccl(struct nca_step *step, const char **values)
 		nca_step_verdict(step, "refuse");
 }
 
+/* What NCCL loads by itself: somebody who has set NCCL_NET or NCCL_NET_PLUGIN has chosen. */
+static const char *plugin_of(const struct nca_node_state *node)
+{
+	const char *plugin = node->node->nccl_net_plugin;
+
+	if (nca_step_set(node, "NCCL_NET") || nca_step_set(node, "NCCL_NET_PLUGIN"))
+		return NULL;
+	return plugin && !*plugin ? "none" : plugin;
+}
+
+/* One node's plug-in does not talk to another's, nor to NCCL's own (NVIDIA/nccl#1634). */
+static void check_plugins(struct nca_step *step, const char **values)
+{
+	bool own = !streq(step->plan->net, "plugin");
+	size_t i;
+
+	if (streq(step->plan->net, "Socket"))
+		return;
+	for (i = 0; i < step->nodes.n; i++)
+		values[i] = plugin_of(&step->nodes.v[i]);
+	nca_step_differ(step, "node-differs", "NCCL's network plug-in", values,
+			own ? "NCCL waits for ever. Use one image or environment on all nodes, or "
+			      "set NCCL_NET=IB to leave the plug-ins out"
+			    : "NCCL waits for ever. Use one image or environment on all nodes");
+}
+
 void nca_step_check_versions(struct nca_step *step)
 {
 	const char **values = nca_pool_alloc(step->pool, step->nodes.n * sizeof(*values));
@@ -207,6 +233,7 @@ void nca_step_check_versions(struct nca_step *step)
 	if (!values || step->nodes.n < 2)
 		return;
 	check_nccl(step, values);
+	check_plugins(step, values);
 	check_software(step, values);
 	if (!check_rails(step, values, "the HCA driver", driver_of))
 		check_rails(step, values, "the HCA firmware", firmware_of);

@@ -238,7 +238,8 @@ static bool may_try_rdma(const struct nca_step *step)
 	const struct nca_port_state *p;
 
 	NCA_FOREACH(node, step->nodes) {
-		if (node->node->nccl_net_plugin || step->rdma_lost)
+		if (step->rdma_lost ||
+		    (node->node->nccl_net_plugin && *node->node->nccl_net_plugin))
 			return true;
 		NCA_FOREACH(p, node->ports)
 			if (nca_port_is_live(p))

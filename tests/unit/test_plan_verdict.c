@@ -25,6 +25,7 @@
 #define CONTAINER ", 'in_container': true"
 #define VIRTUAL ", 'host': {'virtual': true}"
 #define NCCL(version) ", 'nccl_version': '" version "'"
+#define PLUGIN(name) ", 'nccl_net_plugin': '" name "'"
 
 /* What the options make of a step, and whom a warning names. */
 struct verdict {
@@ -156,6 +157,18 @@ static const struct verdict verdicts[] = {
 	{"another patch of NCCL", TWO("", "", "", "", NCCL("2.21.5"), NCCL("2.21.51")), "",
 	 "refuse", "sure", "nccl-differs", NULL,
 	 "the task's NCCL differs: 2.21.5 on a, 2.21.51 on b; NCCL refuses"},
+	{"a plug-in on one node", TWO("", "", BOTH, BOTH, PLUGIN("libnccl-net.so"), PLUGIN("")), "",
+	 "choose", "sure", "node-differs", NULL,
+	 "NCCL's network plug-in differs: libnccl-net.so on a, none on b;"},
+	{"a plug-in, and nothing known of the other node",
+	 TWO("", "", BOTH, BOTH, PLUGIN("libnccl-net.so"), ""), "", "choose", "sure", NULL, NULL,
+	 NULL},
+	{"different plug-ins, left out by NCCL_NET",
+	 TWO("", "", BOTH, BOTH, PLUGIN("libnccl-net.so") USER("'NCCL_NET': 'IB'"),
+	     PLUGIN("") USER("'NCCL_NET': 'IB'")),
+	 "", "choose", "sure", NULL, NULL, NULL},
+	{"different plug-ins where TCP is set", TWO("", "", "", "", PLUGIN("a"), PLUGIN("")), "",
+	 "choose", "sure", NULL, NULL, NULL},
 	{"the rules take it",
 	 TWO(RAIL("5", "1", ""), RAIL("6", "2", ""), PORT("5", "1"), PORT("6", "2"), "", ""), "",
 	 "choose", "sure", "rail-unrouted", "a",
