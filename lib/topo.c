@@ -207,6 +207,21 @@ bool nca_topo_uses(const struct nca_node *node, const struct nca_link *link, boo
 	return false;
 }
 
+/* The netdev's, or what is known of the port of an HCA behind it; -1: nothing. */
+static int own_speed(const struct nca_node *node, const struct nca_link *link)
+{
+	const struct nca_hca *hca;
+	const struct nca_port *port;
+
+	if (link->speed_mbps > 0)
+		return link->speed_mbps;
+	NCA_FOREACH(hca, node->hcas)
+		NCA_FOREACH(port, hca->ports)
+			if (nca_same(port->netdev, link->name) && port->rate_gbps > 0)
+				return (int)(1000 * port->rate_gbps);
+	return -1;
+}
+
 /* Sum over the slaves that may send: all, or the active one (linux bonding,
  * bond_ethtool_get_link_ksettings). */
 static int bond_speed(const struct nca_node *node, const struct nca_link *bond)
@@ -216,31 +231,34 @@ static int bond_speed(const struct nca_node *node, const struct nca_link *bond)
 	int sum = 0;
 
 	NCA_FOREACH(l, node->interfaces) {
-		if (l == bond || !is_below(bond, l) || l->speed_mbps < 0)
+		int speed = l == bond || !is_below(bond, l) ? -1 : own_speed(node, l);
+
+		if (speed < 0)
 			continue;
 		if (one && (!bond->bond->active_slave || streq(bond->bond->active_slave, l->name)))
-			return l->speed_mbps;
-		sum += l->speed_mbps;
+			return speed;
+		sum += speed;
 	}
 	return sum ? sum : -1;
 }
 
 static int link_speed(const struct nca_node *node, const struct nca_link *link, int depth)
 {
+	bool bond = nca_same(link->kind, "bond");
 	const struct nca_link *l;
 	int best = -1;
 
 	if (link->speed_mbps > 0 || depth > DEPTH_MAX)
 		return link->speed_mbps;
-	if (nca_same(link->kind, "bond"))
-		return bond_speed(node, link);
+	if (bond)
+		best = bond_speed(node, link);
 	NCA_FOREACH(l, node->interfaces)
-		if (l != link && is_below(link, l) && nca_topo_physical(node, l)) {
+		if (!bond && l != link && is_below(link, l) && nca_topo_physical(node, l)) {
 			int speed = link_speed(node, l, depth + 1);
 
 			best = speed > best ? speed : best;
 		}
-	return best;
+	return best > 0 ? best : own_speed(node, link);
 }
 
 int nca_topo_speed(const struct nca_node *node, const struct nca_link *link)

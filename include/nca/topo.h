@@ -45,7 +45,8 @@ int nca_topo_netdevs(const struct nca_hca *hca, const struct nca_port *port, str
 bool nca_topo_uses(const struct nca_node *node, const struct nca_link *link, bool lowest,
 		   const struct nca_hca *hca, const nca_strs *netdevs);
 
-/* Speed in Mb/s, looked up in the lower devices where the link itself has none; -1 unknown. */
+/* Speed in Mb/s, looked up in the lower devices where the link itself has none, then in the HCA
+ * whose netdev it is (of IPoIB and RoCE often only the port's rate is known); -1 unknown. */
 int nca_topo_speed(const struct nca_node *node, const struct nca_link *link);
 
 /* How many ports of the bond that a link is, or stands over by VLANs, have a carrier: of one that

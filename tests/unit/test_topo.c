@@ -80,11 +80,21 @@ static void check_level(void **state)
 	"{'name': 'docker0', 'kind': 'bridge', 'bridge': {'ports': ['veth1']}},"                   \
 	"{'name': 'veth1', 'kind': 'veth', 'speed_mbps': 10000, 'master': 'docker0'},"             \
 	"{'name': 'v1', 'kind': 'vlan', 'link': 'v2'}, {'name': 'v2', 'kind': 'vlan', 'link': "    \
-	"'v1'}, {'name': 'alone', 'kind': 'ether'}],"                                              \
+	"'v1'}, {'name': 'alone', 'kind': 'ether'}, {'name': 'ib0', 'kind': 'infiniband'},"        \
+	"{'name': 'ib0.8001', 'kind': 'infiniband', 'link': 'ib0'}, {'name': 'bond1', 'kind': "    \
+	"'bond', 'bond': {'slaves': ['s0', 's1']}}, {'name': 's0', 'kind': 'ether', 'master': "    \
+	"'bond1'}, {'name': 's1', 'kind': 'ether', 'master': 'bond1'}, {'name': 'bond2', "         \
+	"'kind': 'bond', 'bond': {'slaves': []}}, {'name': 'slow', 'kind': 'ether', "              \
+	"'speed_mbps': 1000}],"                                                                    \
 	"'hcas': [{'name': 'h', 'pci': 'x', 'ports': [{'port': 1}]},"                              \
 	"{'name': 'lag', 'lag': {'bond': 'bond0'}, 'ports': [{'port': 1}]},"                       \
 	"{'name': 'gid', 'ports': [{'port': 1, 'gids': [{'index': 0, 'gid': '', 'ndev': "          \
-	"'br0'}]}]}, {'name': 'none', 'ports': [{'port': 1}]}]}"
+	"'br0'}]}]}, {'name': 'none', 'ports': [{'port': 1}]}, {'name': 'ib', 'ports': [{"         \
+	"'port': 1, 'netdev': 'ib0', 'rate_gbps': 56}]}, {'name': 'r0', 'ports': [{'port': 1, "    \
+	"'netdev': 's0', 'rate_gbps': 25}]}, {'name': 'r1', 'ports': [{'port': 1, 'netdev': "      \
+	"'s1', 'rate_gbps': 25}]}, {'name': 'r2', 'ports': [{'port': 1, 'netdev': 'bond2', "       \
+	"'rate_gbps': 100}]}, {'name': 'r3', 'ports': [{'port': 1, 'netdev': 'slow', "             \
+	"'rate_gbps': 100}]}]}"
 
 struct link {
 	const char *name;
@@ -104,6 +114,12 @@ static const struct link links[] = {
 	{"veth1", 10000, false, "docker0", {false}},
 	{"v1", -1, true, NULL, {false}},
 	{"alone", -1, true, NULL, {false}},
+	/* what only the port of the HCA tells */
+	{"ib0", 56000, true, NULL, {false}},
+	{"ib0.8001", 56000, true, NULL, {false}},
+	{"bond1", 50000, true, NULL, {false}},
+	{"bond2", 100000, true, NULL, {false}},
+	{"slow", 1000, true, NULL, {false}},
 };
 
 static void check_link(void **state)
