@@ -70,12 +70,20 @@ static bool is_shared(const struct nca_node_state *node, const struct nca_link_s
 	return false;
 }
 
-/* Several that are meant: good, unless the kernel sends to the networks of all over one of them
- * (NVIDIA/nccl#601, #1269). */
+/* Several that are meant: good, unless one of them cannot work, or the kernel sends to the networks
+ * of all over one of them (NVIDIA/nccl#601, #1269). */
 static void warn_named(struct nca_step *step, const struct nca_node_state *node, const char *list,
 		       const struct nca_link_state *first, const struct nca_link_state *other)
 {
-	if (is_shared(node, first, other))
+	if (other->rule != NCA_RULE_NONE)
+		nca_step_warn(step, "env-bad-interface", "NCCL_SOCKET_IFNAME", node->node->name,
+			      nca_step_text(step,
+					    "NCCL_SOCKET_IFNAME=%s (set by %s) names %s, which "
+					    "cannot work between nodes (%s), and NCCL uses all "
+					    "that it names. Write =%s",
+					    list, nca_step_setter(node), other->link->name,
+					    other->text, first->link->name));
+	else if (is_shared(node, first, other))
 		nca_step_warn(
 			step, "shared-prefix", "NCCL_SOCKET_IFNAME", node->node->name,
 			nca_step_text(step,
@@ -84,6 +92,14 @@ static void warn_named(struct nca_step *step, const struct nca_node_state *node,
 				      "Use one subnet per port, or write =%s",
 				      list, nca_step_setter(node), first->link->name,
 				      other->link->name, first->link->name));
+}
+
+/* What speaks most against a list: it takes what nobody means, or what cannot work. */
+static int trouble(const struct nca_link_state *state, const char *list)
+{
+	if (!is_named(list, state->link))
+		return 2;
+	return state->rule != NCA_RULE_NONE;
 }
 
 /*
@@ -101,8 +117,7 @@ static void warn_more(struct nca_step *step, const struct nca_node_state *node, 
 			continue;
 		if (!excludes && is_named(list, state->link))
 			named = named ? named : state;
-		if (state != first &&
-		    (!other || (is_named(list, other->link) && !is_named(list, state->link))))
+		if (state != first && (!other || trouble(state, list) > trouble(other, list)))
 			other = state;
 	}
 	if (!other)
