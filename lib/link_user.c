@@ -17,10 +17,52 @@ static struct nca_link_state *first_match(const struct nca_node_state *node, con
 	return first;
 }
 
+/* Is the name in full an entry of the list? */
+static bool has_entry(const char *list, const char *name)
+{
+	const char *entry = NULL;
+	size_t n;
+
+	while ((entry = nca_names_next(list, entry, &n)))
+		if (strlen(name) == n && !strncmp(entry, name, n))
+			return true;
+	return false;
+}
+
+/* The link of which the list has an alternative name: getifaddrs(), and so NCCL, has none. */
+static const struct nca_link *by_altname(const struct nca_node_state *node, const char *list)
+{
+	const struct nca_link *link;
+	size_t i;
+
+	NCA_FOREACH(link, node->node->interfaces)
+		for (i = 0; i < link->altnames.n; i++)
+			if (has_entry(list, link->altnames.v[i]))
+				return link;
+	return NULL;
+}
+
+/* Why a list matches nothing, as far as it is known, and what to do. */
+static const char *no_match(struct nca_step *step, const struct nca_node_state *node,
+			    const char *list)
+{
+	const struct nca_link *link = by_altname(node, list);
+	const char *fault = nca_names_fault(list);
+
+	if (fault)
+		return nca_step_text(step, ": %s", fault);
+	if (link)
+		return nca_step_text(step,
+				     ": NCCL does not know alternative names, as this of %s. Write "
+				     "=%s",
+				     link->name, link->name);
+	return ". Unset it, or name one that exists in the task's network namespace";
+}
+
 static void warn_useless(struct nca_step *step, struct nca_node_state *node, const char *list,
 			 const struct nca_link_state *first)
 {
-	const char *variable = "NCCL_SOCKET_IFNAME", *fault = nca_names_fault(list);
+	const char *variable = "NCCL_SOCKET_IFNAME";
 
 	if (first)
 		nca_step_warn(step, "env-bad-interface", variable, node->node->name,
@@ -29,27 +71,12 @@ static void warn_useless(struct nca_step *step, struct nca_node_state *node, con
 					    "between nodes and is replaced. Unset it",
 					    variable, list, nca_step_setter(node), first->text));
 	else
-		nca_step_warn(
-			step, "env-no-interface", variable, node->node->name,
-			nca_step_text(step,
-				      "%s=%s (set by %s) matches no interface of the node that is "
-				      "up and has an address; it is replaced%s%s",
-				      variable, list, nca_step_setter(node), fault ? ": " : ". ",
-				      fault ? fault
-					    : "Unset it, or name one that exists in the task's "
-					      "network namespace"));
-}
-
-/* Does an entry of the list name the link in full? */
-static bool is_named(const char *list, const struct nca_link *link)
-{
-	const char *entry = NULL;
-	size_t n;
-
-	while ((entry = nca_names_next(list, entry, &n)))
-		if (strlen(link->name) == n && !strncmp(entry, link->name, n))
-			return true;
-	return false;
+		nca_step_warn(step, "env-no-interface", variable, node->node->name,
+			      nca_step_text(step,
+					    "%s=%s (set by %s) matches no interface of the node "
+					    "that is up and has an address; it is replaced%s",
+					    variable, list, nca_step_setter(node),
+					    no_match(step, node, list)));
 }
 
 static bool is_taken(const struct nca_link_state *state, const char *list)
@@ -97,7 +124,7 @@ static void warn_named(struct nca_step *step, const struct nca_node_state *node,
 /* What speaks most against a list: it takes what nobody means, or what cannot work. */
 static int trouble(const struct nca_link_state *state, const char *list)
 {
-	if (!is_named(list, state->link))
+	if (!has_entry(list, state->link->name))
 		return 2;
 	return state->rule != NCA_RULE_NONE;
 }
@@ -115,14 +142,14 @@ static void warn_more(struct nca_step *step, const struct nca_node_state *node, 
 	NCA_FOREACH(state, node->links) {
 		if (!is_taken(state, list))
 			continue;
-		if (!excludes && is_named(list, state->link))
+		if (!excludes && has_entry(list, state->link->name))
 			named = named ? named : state;
 		if (state != first && (!other || trouble(state, list) > trouble(other, list)))
 			other = state;
 	}
 	if (!other)
 		return;
-	if (!excludes && is_named(list, first->link) && is_named(list, other->link)) {
+	if (!excludes && has_entry(list, first->link->name) && has_entry(list, other->link->name)) {
 		warn_named(step, node, list, first, other);
 		return;
 	}

@@ -173,7 +173,7 @@ void nca_network_fail(struct nca_step *step, const nca_networks *all)
 	if (!empty) {
 		nca_step_warn(step, "no-common-network", "", island ? island->node->name : NULL,
 			      nca_step_text(step,
-					    "no interface joins all nodes (%s %s). Compare the "
+					    "no interface joins all nodes (%s: %s). Compare the "
 					    "routes of the nodes; NCCL_SOCKET_IFNAME pins an "
 					    "interface that is right all the same",
 					    net ? net->seed->state->link->name : "",

@@ -24,6 +24,7 @@
 #define RADIO ", 'wireless': true"
 #define IWL ", 'driver': 'iwlwifi'"
 #define WIRED ", 'wireless': false"
+#define ALTNAME ", 'altnames': ['enp73s0f0np0']"
 
 #define SLOW(last) LINK("eth0", "10.0.0." last, ", 'speed_mbps': 1000")
 #define WIDE(last)                                                                                 \
@@ -430,6 +431,16 @@ static const struct plan plans[] = {
 	 .hcas = {"", ""},
 	 .warning = "shared-prefix",
 	 .says = "names eth0 and eth1"},
+	{"a list with the alternative name of an interface",
+	 TWO(ETH1("1", ALTNAME), ETH1("2", ALTNAME), "", "",
+	     USER("'NCCL_SOCKET_IFNAME': '=enp73s0f0np0'"),
+	     USER("'NCCL_SOCKET_IFNAME': '=enp73s0f0np0'")),
+	 "choose",
+	 "Socket",
+	 {"eth0", "eth0"},
+	 .hcas = {"", ""},
+	 .warning = "env-no-interface",
+	 .says = "does not know alternative names, as this of eth1. Write =eth1"},
 	{"a list whose second has the same address everywhere",
 	 JOB(2,
 	     NODE("a", LINK("eth0", "10.0.0.1", "") "," LINK("eth1", "10.9.0.1", ""), "", "",
