@@ -172,12 +172,14 @@ void nca_network_fail(struct nca_step *step, const nca_networks *all)
 		}
 	if (!empty) {
 		nca_step_warn(step, "no-common-network", "", island ? island->node->name : NULL,
-			      nca_step_text(step,
-					    "no interface joins all nodes (%s: %s). Compare the "
-					    "routes of the nodes; NCCL_SOCKET_IFNAME pins an "
-					    "interface that is right all the same",
+			      nca_step_text(step, "no interface joins all nodes (%s: %s). %s",
 					    net ? net->seed->state->link->name : "",
-					    net ? net->broken : ""));
+					    net ? net->broken : "",
+					    island ? "Give them a network, and addresses of one "
+						     "family, in common"
+						   : "Compare the routes of the nodes; "
+						     "NCCL_SOCKET_IFNAME pins an interface that is "
+						     "right all the same"));
 		if (island)
 			nca_step_verdict(step, "refuse");
 		else

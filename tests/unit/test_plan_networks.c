@@ -361,7 +361,8 @@ static const struct plan plans[] = {
 	 "Socket",
 	 {"eth0", "eth0"},
 	 .hcas = {"", ""},
-	 .warning = "no-common-network"},
+	 .warning = "no-common-network",
+	 .says = "Give them a network"},
 	{"only a routable address on lo",
 	 JOB(2, NODE("a",
 		     "{'name': 'lo', 'kind': 'loopback', 'addresses': [{'family': 'inet', "
