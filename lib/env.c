@@ -52,9 +52,13 @@ static void set_plain(struct nca_step *step, size_t i, const char *variable)
 			step, "env-no-interface", variable, node->node->name,
 			nca_step_text(step,
 				      "%s=%s (set by %s) names no interface of the node that "
-				      "could work; it is replaced by %s. Unset it, or name one "
-				      "that exists in the task's network namespace",
-				      variable, set, nca_step_setter(node), name));
+				      "could work; it is replaced by %s. %s",
+				      variable, set, nca_step_setter(node), name,
+				      strpbrk(set, "=^")
+					      ? "It takes whole names: \"=\" and \"^\" are of "
+						"NCCL's lists alone"
+					      : "Unset it, or name one that exists in the task's "
+						"network namespace and joins the nodes"));
 	else if (nca_step_is_user(node))
 		nca_step_warn(
 			step, "env-no-interface", variable, node->node->name,

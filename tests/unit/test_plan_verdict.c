@@ -136,6 +136,17 @@ static const struct verdict verdicts[] = {
 	 "a,b (2 of 2): m5 (r5, subnet 10.5.0.0/24) has no route over r5 to the same rail of b "
 	 "(subnet 10.6.0.0/24). NCCL_IB_HCA=m (set by the user) takes it: unset that, or add a "
 	 "route"},
+	{"Gloo with a list of NCCL's",
+	 TWO("", "", "", "", USER("'GLOO_SOCKET_IFNAME': '^lo,docker'"), ""), "", "choose", "sure",
+	 "env-no-interface", "a",
+	 "GLOO_SOCKET_IFNAME=^lo,docker (set by the user) names no interface of the node that "
+	 "could "
+	 "work; it is replaced by eth0. It takes whole names"},
+	{"Gloo with a name that is not there",
+	 TWO("", "", "", "", USER("'GLOO_SOCKET_IFNAME': 'bond1'"), ""), "", "choose", "sure",
+	 "env-no-interface", "a",
+	 "GLOO_SOCKET_IFNAME=bond1 (set by the user) names no interface of the node that could "
+	 "work; it is replaced by eth0. Unset it, or name one"},
 	{"a container that sees an HCA but none of its GIDs",
 	 TWO("", "", ROCE("5", "ACTIVE", ""), ROCE("5", "ACTIVE", ""), CONTAINER, CONTAINER), "",
 	 "fallback", "sure", "no-rdma", "a",
