@@ -20,9 +20,18 @@ static bool is_loopback(const struct nca_link *link)
 	       has_flag(link, "LOOPBACK");
 }
 
+/* Where a report has no carrier, ifconfig's RUNNING and ip's LOWER_UP and state tell. */
+static bool has_no_carrier(const struct nca_link *link)
+{
+	if (link->carrier >= 0)
+		return link->carrier == 0;
+	return nca_same(link->operstate, "down") || nca_same(link->operstate, "lowerlayerdown") ||
+	       (link->flags.v && !has_flag(link, "RUNNING") && !has_flag(link, "LOWER_UP"));
+}
+
 bool nca_link_is_down(const struct nca_link *link)
 {
-	return link->carrier == 0 || (link->flags.v && !has_flag(link, "UP"));
+	return has_no_carrier(link) || (link->flags.v && !has_flag(link, "UP"));
 }
 
 /* The addresses of a link for its decision row: " 10.0.0.1/24 fe80::1/64". */
@@ -124,7 +133,7 @@ static void judge_link(struct nca_step *step, struct nca_node_state *node,
 		nca_link_reject(step, state, NCA_RULE_SLAVE, "belongs to ", master);
 	else if (nca_link_is_down(link))
 		nca_link_reject(step, state, NCA_RULE_NO_CARRIER,
-				link->carrier == 0 ? "no carrier" : "is not up", "");
+				has_no_carrier(link) ? "no carrier" : "is not up", "");
 	else
 		add_candidates(step, node, state);
 }

@@ -24,6 +24,7 @@
 #define RADIO ", 'wireless': true"
 #define IWL ", 'driver': 'iwlwifi'"
 #define WIRED ", 'wireless': false"
+#define FAST ", 'mtu': 9000, 'speed_mbps': 100000"
 #define ALTNAME ", 'altnames': ['enp73s0f0np0']"
 
 #define SLOW(last) LINK("eth0", "10.0.0." last, ", 'speed_mbps': 1000")
@@ -442,6 +443,26 @@ static const struct plan plans[] = {
 	 .hcas = {"", ""},
 	 .warning = "env-no-interface",
 	 .says = "does not know alternative names, as this of eth1. Write =eth1"},
+	{"no carrier is known, but the state",
+	 TWO(ETH1("1", FAST ", 'operstate': 'down'"), ETH1("2", FAST), "", "", "", ""),
+	 "choose",
+	 "Socket",
+	 {"eth0", "eth0"},
+	 .hcas = {"", ""}},
+	{"no carrier is known, but flags",
+	 TWO(ETH1("1", FAST ", 'flags': ['UP', 'MULTICAST']"), ETH1("2", FAST), "", "", "", ""),
+	 "choose",
+	 "Socket",
+	 {"eth0", "eth0"},
+	 .hcas = {"", ""}},
+	{"flags as ip shows them, and as ifconfig does",
+	 JOB(2, NODE("a", SLOW("1") ETH1("1", FAST ", 'flags': ['UP', 'LOWER_UP']"), "", "",
+		     "") "," NODE("b", SLOW("2") ETH1("2", FAST ", 'flags': ['UP', 'RUNNING']"), "",
+				  "", "")),
+	 "choose",
+	 "Socket",
+	 {"eth1", "eth1"},
+	 .hcas = {"", ""}},
 	{"a list whose second has the same address everywhere",
 	 JOB(2,
 	     NODE("a", LINK("eth0", "10.0.0.1", "") "," LINK("eth1", "10.9.0.1", ""), "", "",
