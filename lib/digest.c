@@ -38,12 +38,26 @@ static int add_vpd(struct nca_node *node, struct nca_hca *hca, struct nca_pool *
 	return 0;
 }
 
+/* They say why a list matches nothing: without a list nobody reads them. */
+static void drop_altnames(struct nca_node *node)
+{
+	struct nca_link *link;
+
+	if (nca_pairs_get(node->environment, "NCCL_SOCKET_IFNAME"))
+		return;
+	NCA_FOREACH(link, node->interfaces) {
+		link->altnames.v = NULL;
+		link->altnames.n = 0;
+	}
+}
+
 int nca_digest_prepare(struct nca_node *node, struct nca_pool *pool)
 {
 	const struct nca_row *rows = node->distances.v;
 	struct nca_hca *hca;
 	int rc = 0;
 
+	drop_altnames(node);
 	if (!node->pci.v)
 		return 0;
 	NCA_FOREACH(hca, node->hcas) {

@@ -84,7 +84,7 @@ static const struct nca_field link_fields[] = {
 	OBJ(nca_link, bridge, NCA_OBJ, D, &nca_bridge_shape),
 	OBJ(nca_link, vlan, NCA_OBJ, D, &nca_vlan_shape),
 	OBJ(nca_link, vf, NCA_OBJ, D, &vf_shape),
-	F(nca_link, altnames, NCA_STRS, 0),
+	F(nca_link, altnames, NCA_STRS, D),
 	F(nca_link, bmc_usb, NCA_BOOL, D),
 	F(nca_link, wireless, NCA_BOOL, D),
 	F(nca_link, netns_peer, NCA_BOOL, D),
