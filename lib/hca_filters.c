@@ -120,9 +120,35 @@ static bool is_rail_of_gpu(const struct nca_node_state *node, const struct nca_p
 	return false;
 }
 
+static bool any_level(const struct nca_node_state *node)
+{
+	const struct nca_port_state *p;
+
+	NCA_FOREACH(p, node->ports)
+		if (p->level != NCA_LEVEL_UNKNOWN)
+			return true;
+	return false;
+}
+
+/*
+ * Where no distance is known: can the GPUs be shared out evenly among the ports of its kind with
+ * it, and not without it? A board with four ports for eight GPUs has no fifth one for management.
+ */
+static bool completes_share(const struct nca_node_state *node, const struct nca_port_state *p)
+{
+	size_t gpus = node->node->gpus.n, n = 1;
+	const struct nca_port_state *other;
+
+	if (!gpus || p->rate < 0 || any_level(node))
+		return false;
+	NCA_FOREACH(other, node->ports)
+		n += is_like(node, p, other);
+	return n > 1 && gpus % n == 0 && gpus % (n - 1);
+}
+
 static bool is_no_front_end(const struct nca_node_state *node, const struct nca_port_state *p)
 {
-	return is_inside(node, p) || is_rail_of_gpu(node, p);
+	return is_inside(node, p) || is_rail_of_gpu(node, p) || completes_share(node, p);
 }
 
 /* With a topology file of the site the PCI tree is not what NCCL will see. */

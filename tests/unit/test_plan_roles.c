@@ -9,6 +9,11 @@
 	     ROCE("1", "ACTIVE", GID("1", last)) more_hcas, more)
 #define WITH_R2(name, last, more)                                                                  \
 	LEADS_OUT(name, last, RAIL("2", last, ""), "," ROCE("2", "ACTIVE", GID("2", last)), more)
+#define WITH_R4(name, last, gpus)                                                                  \
+	LEADS_OUT(name, last, RAIL("2", last, "") RAIL("3", last, "") RAIL("4", last, ""),         \
+		  "," ROCE("2", "ACTIVE", GID("2", last)) "," ROCE(                                \
+			  "3", "ACTIVE", GID("3", last)) "," ROCE("4", "ACTIVE", GID("4", last)),  \
+		  ", 'gpus': [{'index': 0}, {'index': 1}" gpus "]")
 #define GPUS(m1, m2)                                                                               \
 	", 'gpus': [{'index': 0}, {'index': 1}], 'distances': {'m1': [" m1 "], 'm2': [" m2 "]}"
 
@@ -83,6 +88,25 @@ static const struct plan plans[] = {
 	 "RoCE",
 	 {"r1"},
 	 .hcas = {"m1,m2"}},
+	{"no distance is known, and only with the front end there is one for each GPU",
+	 JOB(2, WITH_R4("a", "1", ", {'index': 2}, {'index': 3}")),
+	 "choose",
+	 "RoCE",
+	 {"r1"},
+	 .hcas = {"m1,m2,m3,m4"}},
+	{"without it there is one for each GPU",
+	 JOB(2, WITH_R4("a", "1", ", {'index': 2}")),
+	 "choose",
+	 "RoCE",
+	 {"r1"},
+	 .hcas = {"m2,m3,m4"}},
+	{"with it there are too many, and the rest does not tell",
+	 JOB(2, WITH_R4("a", "1", "")),
+	 "choose",
+	 "RoCE",
+	 {"r1"},
+	 .hcas = {"m2,m3,m4"},
+	 .warning = "hcas-unclear"},
 	{"the front end of one node is all that the other has",
 	 JOB(2, WITH_R2("a", "1", "") "," LEADS_OUT("b", "2", "", "", "")),
 	 "choose",
