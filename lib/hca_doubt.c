@@ -2,7 +2,7 @@
 /*
  * Is it clear which HCA ports are for computing? Distance, speed, link layer and default route back
  * each other up; where the distance to the GPUs is not known and another sign is missing or says
- * that the ports are not alike, the choice is a guess.
+ * that the ports are not alike, the choice is a guess. And do faster ones lie idle?
  */
 #include "step.h"
 
@@ -167,12 +167,50 @@ static void doubt_local(struct nca_step *step)
 				      "their own settle it, NCCL_NET=Socket pins TCP"));
 }
 
+/* Is it up and faster than what the step uses, and lacks only an address? A VF's is its guest's. */
+static bool is_idle(const struct nca_node_state *node, const struct nca_port_state *p)
+{
+	const struct nca_port_state *rail = node->rails.v[0];
+
+	return p->rule == NCA_RULE_NO_GID && nca_port_is_live(p) && p->port->gids.n &&
+	       p->hca->is_vf != 1 && p->layer == rail->layer && rail->rate >= 0 &&
+	       p->rate > rail->rate;
+}
+
+static void warn_idle(struct nca_step *step, const struct nca_node_state *node)
+{
+	const struct nca_port_state *p, *first = NULL;
+	const char *more = "";
+	size_t n = 0;
+
+	if (!node->rails.n || node->fixed_hcas)
+		return;
+	NCA_FOREACH(p, node->ports)
+		if (is_idle(node, p)) {
+			first = first ? first : p;
+			n++;
+		}
+	if (n > 1)
+		more = nca_step_text(step, " and %zu more", n - 1);
+	if (n)
+		nca_step_warn(
+			step, "hcas-unaddressed", "", node->node->name,
+			nca_step_text(step,
+				      "faster HCA ports are up, but have no routable address: %s "
+				      "port %d (%g Gb/s)%s; the step uses those of %g Gb/s. Give "
+				      "their interfaces addresses to use them",
+				      first->hca->name, first->port->port, first->rate, more,
+				      node->rails.v[0]->rate));
+}
+
 void nca_ports_doubt(struct nca_step *step)
 {
 	const struct nca_node_state *node;
 	size_t whole = count_whole(step);
 
 	doubt_local(step);
+	NCA_FOREACH(node, step->nodes)
+		warn_idle(step, node);
 	NCA_FOREACH(node, step->nodes) {
 		const char *why = is_open(node) ? reason(node, whole) : NULL;
 

@@ -61,6 +61,14 @@
 #define LOCAL                                                                                      \
 	"{'index': 1, 'gid': 'fe80:0000:0000:0000:0000:00ff:fe00:0001', 'type': 'RoCE v2', "       \
 	"'ndev': 'r1'}"
+/* A rail with an address, and a port with a link-local GID only. */
+#define IDLE(rate, more)                                                                           \
+	JOB(2, NODE("a", LINK("eth0", "10.0.0.1", "") RAIL("1", "1", "") RAIL("2", "1", ""),       \
+		    ROUTE("default", "eth0"),                                                      \
+		    "{'name': 'm1'" more ", 'ports': [{'port': 1, 'state': 'ACTIVE', "             \
+		    "'link_layer': 'Ethernet', 'netdev': 'r1', 'rate_gbps': " rate                 \
+		    ", 'gids': [" LOCAL "]}]}," ROCE("2", "ACTIVE", GID("2", "1")),                \
+		    ""))
 #define MODEL(name, model)                                                                         \
 	"{'name': '" name "', 'vendor_part_id': " model ", 'ports': [{'port': 1, 'state': "        \
 	"'ACTIVE', 'link_layer': 'InfiniBand', 'rate_gbps': 400}]}"
@@ -107,6 +115,21 @@ static const struct plan plans[] = {
 	 {"r1"},
 	 .hcas = {"m2,m3,m4"},
 	 .warning = "hcas-unclear"},
+	{"a faster port has no address",
+	 IDLE("400", ""),
+	 "choose",
+	 "RoCE",
+	 {"eth0"},
+	 .hcas = {"m2"},
+	 .warning = "hcas-unaddressed"},
+	{"one as fast has none", IDLE("200", ""), "choose", "RoCE", {"eth0"}, .hcas = {"m2"}},
+	{"its speed is not known", IDLE("null", ""), "choose", "RoCE", {"eth0"}, .hcas = {"m2"}},
+	{"a VF has none",
+	 IDLE("400", ", 'is_vf': true"),
+	 "choose",
+	 "RoCE",
+	 {"eth0"},
+	 .hcas = {"m2"}},
 	{"the front end of one node is all that the other has",
 	 JOB(2, WITH_R2("a", "1", "") "," LEADS_OUT("b", "2", "", "", "")),
 	 "choose",
