@@ -124,6 +124,43 @@ static const char *uses(const struct nca_step *step)
 	return step->opt->fallback_fail > 0 ? "would use" : "uses";
 }
 
+/* A port that only the agreement of the nodes rules out. */
+static const struct nca_port_state *usable(const struct nca_node_state *node)
+{
+	const struct nca_port_state *p;
+
+	NCA_FOREACH(p, node->ports)
+		if (p->rule == NCA_RULE_TCP)
+			return p;
+	return NULL;
+}
+
+static const char *layer(const struct nca_port_state *p)
+{
+	return p && p->port->link_layer ? p->port->link_layer : "unknown";
+}
+
+/* An Ethernet port that lacks an address would not meet InfiniBand with one; "" where it would. */
+static const char *other_layer(struct nca_step *step, const struct nca_port_state *p)
+{
+	const struct nca_port_state *other = NULL;
+	const struct nca_node_state *node;
+
+	if (p->rule != NCA_RULE_NO_GID)
+		return "";
+	NCA_FOREACH(node, step->nodes) {
+		other = usable(node);
+		if (other)
+			break;
+	}
+	if (!other || other->layer != NCA_LAYER_IB)
+		return "";
+	return nca_step_text(step,
+			     ". %s has InfiniBand, which no address will meet: a card that can do "
+			     "both is set with mlxconfig LINK_TYPE_P1",
+			     node->node->name);
+}
+
 static void warn_node(struct nca_step *step, const struct nca_node_state *node)
 {
 	const struct nca_port_state *p = reason(node);
@@ -154,23 +191,8 @@ static void warn_node(struct nca_step *step, const struct nca_node_state *node)
 					    "%s has no HCA port that this step can use (%s), so "
 					    "the whole step %s TCP%s",
 					    name, p->text ? p->text : p->hca->name, uses(step),
-					    is_hidden(node->node, p) ? HIDDEN_CURE : ""));
-}
-
-/* A port that only the agreement of the nodes rules out. */
-static const struct nca_port_state *usable(const struct nca_node_state *node)
-{
-	const struct nca_port_state *p;
-
-	NCA_FOREACH(p, node->ports)
-		if (p->rule == NCA_RULE_TCP)
-			return p;
-	return NULL;
-}
-
-static const char *layer(const struct nca_port_state *p)
-{
-	return p && p->port->link_layer ? p->port->link_layer : "unknown";
+					    is_hidden(node->node, p) ? HIDDEN_CURE
+								     : other_layer(step, p)));
 }
 
 /* Why a node has no port of a link layer, in brackets; "" where it has none at all. */

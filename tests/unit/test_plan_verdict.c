@@ -62,6 +62,15 @@ static const struct verdict verdicts[] = {
 	 THREE(BOTH, IB("m0", "DOWN", "10") "," IB("m1", "DOWN", "10"),
 	       IB("m0", "DOWN", "10") "," IB("m1", "DOWN", "10")),
 	 "", "fallback", "sure", "no-rdma", "2", "2,3 (2 of 3): "},
+	{"an Ethernet port without address where the others have InfiniBand",
+	 JOB(2, ON(1, IB("m0", "ACTIVE", "200")) "," ON(
+			2, ROCE("1", "ACTIVE",
+				"{'index': 0, 'gid': 'fe80:0000:0000:0000:0000:00ff:fe00:0001', "
+				"'type': 'RoCE v2', 'ndev': 'r1'}"))),
+	 "", "fallback", "sure", "no-rdma", "2",
+	 "2 has no HCA port that this step can use (m1 port 1: none of 1 GIDs is RoCE v2 with a "
+	 "routable address that an interface of this network namespace holds), so the whole step "
+	 "uses TCP. 1 has InfiniBand"},
 	{"each lacks another: nothing tells what is joined",
 	 THREE(BOTH "," IB("m2", "DOWN", "10"),
 	       IB("m0", "DOWN", "10") "," IB("m1", "ACTIVE", "200") "," IB("m2", "ACTIVE", "200"),
