@@ -98,6 +98,12 @@ static double usual(const double *v, size_t n)
 	return value;
 }
 
+/* What a rail should have. */
+struct right {
+	double value;	   /* <= 0: all that is known is equal */
+	const char *where; /* who has it */
+};
+
 static bool all_equal(const struct nca_step *step, const struct quality *q, size_t rail)
 {
 	const struct nca_node_state *node;
@@ -123,30 +129,79 @@ static const struct nca_node_state *first_known(const struct nca_step *step,
 	return node;
 }
 
-static void check_rail(struct nca_step *step, const struct quality *q, size_t rail)
+static struct right find_right(struct nca_step *step, const struct quality *q, size_t rail)
 {
-	const char *key = step->nodes.v->rails.v[rail]->hca->name;
-	const struct nca_node_state *first = first_known(step, q, rail), *node;
+	struct right right = {-1, "most nodes"};
+	const struct nca_node_state *first;
+	const double *v;
 	size_t n;
-	const double *v = sorted_values(step, q, rail, &n);
-	double right = v ? usual(v, n) : -1;
-	bool tie = right < 0;
 
-	right = tie ? q->value(first, first->rails.v[rail]) : right;
-	NCA_FOREACH(node, step->nodes) {
-		const struct nca_port_state *p = node->rails.v[rail];
-		const char *other = tie ? first->node->name : "most nodes";
+	if (all_equal(step, q, rail))
+		return right;
+	v = sorted_values(step, q, rail, &n);
+	right.value = v ? usual(v, n) : -1;
+	if (right.value > 0)
+		return right;
+	first = first_known(step, q, rail);
+	return (struct right){q->value(first, first->rails.v[rail]), first->node->name};
+}
 
-		if (q->value(node, p) > 0 && q->value(node, p) != right)
-			nca_step_warn(
-				step, q->code, key, node->node->name,
-				nca_step_text(step,
-					      "%s port %d has %s of %g%s, the same rail on %s of "
-					      "%g%s: %s. %s",
-					      p->hca->name, p->port->port, q->what,
-					      q->value(node, p), q->unit, other, right, q->unit,
-					      q->why,
-					      p->layer == NCA_LAYER_IB ? q->ib_cure : q->cure));
+static bool is_off(const struct nca_node_state *node, const struct quality *q,
+		   const struct right *right, size_t rail)
+{
+	double value = q->value(node, node->rails.v[rail]);
+
+	return right[rail].value > 0 && value > 0 && value != right[rail].value;
+}
+
+/* Are two rails of a node off in the same way? */
+static bool is_alike(const struct nca_node_state *node, const struct quality *q,
+		     const struct right *right, size_t a, size_t b)
+{
+	return is_off(node, q, right, a) && is_off(node, q, right, b) &&
+	       q->value(node, node->rails.v[a]) == q->value(node, node->rails.v[b]) &&
+	       right[a].value == right[b].value && streq(right[a].where, right[b].where);
+}
+
+/* Names the first of the rails that are off in the same way, and counts the rest. */
+static void warn_rail(struct nca_step *step, const struct nca_node_state *node,
+		      const struct quality *q, const struct right *right, size_t rail)
+{
+	const struct nca_port_state *p = node->rails.v[rail];
+	size_t i, more = 0;
+
+	for (i = 0; i < rail; i++)
+		if (is_alike(node, q, right, i, rail))
+			return;
+	for (i = rail + 1; i < node->rails.n; i++)
+		more += is_alike(node, q, right, rail, i);
+	nca_step_warn(step, q->code, step->nodes.v->rails.v[rail]->hca->name, node->node->name,
+		      nca_step_text(step,
+				    "%s port %d%s %s of %g%s, the same rail on %s of %g%s: %s. %s",
+				    p->hca->name, p->port->port,
+				    more ? nca_step_text(step, " and %zu more rail%s have", more,
+							 more > 1 ? "s" : "")
+					 : " has",
+				    q->what, q->value(node, p), q->unit, right[rail].where,
+				    right[rail].value, q->unit, q->why,
+				    p->layer == NCA_LAYER_IB ? q->ib_cure : q->cure));
+}
+
+static void check_quality(struct nca_step *step, const struct quality *q)
+{
+	size_t i, n = step->nodes.v->rails.n;
+	const struct nca_node_state *node;
+	struct right *right = nca_pool_alloc(step->pool, n * sizeof(*right));
+
+	step->no_memory = step->no_memory || !right;
+	for (i = 0; right && i < n; i++)
+		right[i] = find_right(step, q, i);
+	for (i = 0; right && i < n; i++) {
+		if (right[i].value <= 0)
+			continue;
+		NCA_FOREACH(node, step->nodes)
+			if (is_off(node, q, right, i))
+				warn_rail(step, node, q, right, i);
 	}
 }
 
@@ -205,11 +260,9 @@ static void check_flapping(struct nca_step *step)
 
 void nca_ends_check(struct nca_step *step)
 {
-	size_t i, k;
+	size_t k;
 
-	for (i = 0; i < step->nodes.v->rails.n; i++)
-		for (k = 0; k < ARRAY_SIZE(qualities); k++)
-			if (!all_equal(step, &qualities[k], i))
-				check_rail(step, &qualities[k], i);
+	for (k = 0; k < ARRAY_SIZE(qualities); k++)
+		check_quality(step, &qualities[k]);
 	check_flapping(step);
 }

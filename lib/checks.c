@@ -130,26 +130,46 @@ static const char *route_cure(struct nca_step *step, const struct nca_node_state
 			     nca_step_set(node, "NCCL_IB_HCA"), nca_step_setter(node));
 }
 
-static void check_rail_route(struct nca_step *step, const struct nca_node_state *node,
-			     const struct nca_node_state *next, size_t i)
+static bool is_unrouted(const struct nca_step *step, const struct nca_node_state *node,
+			const struct nca_node_state *next, size_t i)
 {
 	const struct nca_prefix *from = nca_rail_network(step, node->rails.v[i]);
 	const struct nca_prefix *to = nca_rail_network(step, next->rails.v[i]);
+
+	return from && to && !nca_prefix_same(from, to) &&
+	       !nca_routes_any_via(node->routes, nca_rail_gid(step, node->rails.v[i])->ndev,
+				   &to->ip);
+}
+
+/* Names the first rail without a route, and counts the rest. */
+static void check_rail_routes(struct nca_step *step, const struct nca_node_state *node,
+			      const struct nca_node_state *next)
+{
+	size_t i, first = node->rails.n, n = 0;
+	const struct nca_prefix *from, *to;
 	char a[NCA_ADDR_TEXT], b[NCA_ADDR_TEXT];
 	const char *ndev;
 
-	if (step->env.mesh_len || node == next || !from || !to || nca_prefix_same(from, to))
+	if (step->env.mesh_len || node == next)
 		return;
-	ndev = nca_rail_gid(step, node->rails.v[i])->ndev;
-	if (nca_routes_any_via(node->routes, ndev, &to->ip))
+	for (i = node->rails.n; i-- > 0;)
+		if (is_unrouted(step, node, next, i)) {
+			first = i;
+			n++;
+		}
+	if (!n)
 		return;
+	from = nca_rail_network(step, node->rails.v[first]);
+	to = nca_rail_network(step, next->rails.v[first]);
+	ndev = nca_rail_gid(step, node->rails.v[first])->ndev;
 	nca_step_warn(
-		step, "rail-unrouted", step->nodes.v->rails.v[i]->hca->name, node->node->name,
+		step, "rail-unrouted", step->nodes.v->rails.v[first]->hca->name, node->node->name,
 		nca_step_text(step,
 			      "%s (%s, subnet %s/%d) has no route over %s to the same rail of "
-			      "%s (subnet %s/%d). %s",
-			      node->rails.v[i]->hca->name, ndev, nca_ip_text(&from->ip, a),
+			      "%s (subnet %s/%d)%s. %s",
+			      node->rails.v[first]->hca->name, ndev, nca_ip_text(&from->ip, a),
 			      from->len, ndev, next->node->name, nca_ip_text(&to->ip, b), to->len,
+			      n > 1 ? nca_step_text(step, "; so it is with %zu more", n - 1) : "",
 			      route_cure(step, node)));
 }
 
@@ -231,7 +251,7 @@ static void check_order(struct nca_step *step, const struct nca_node_state *node
 
 void nca_checks_run(struct nca_step *step)
 {
-	size_t i, k;
+	size_t i;
 
 	nca_ends_check(step);
 	nca_peers_check(step);
@@ -245,7 +265,6 @@ void nca_checks_run(struct nca_step *step)
 		check_hidden(step, node, next);
 		check_order(step, node);
 		check_arp(step, node);
-		for (k = 0; k < node->rails.n; k++)
-			check_rail_route(step, node, next, k);
+		check_rail_routes(step, node, next);
 	}
 }

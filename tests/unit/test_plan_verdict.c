@@ -82,6 +82,10 @@ static const struct verdict verdicts[] = {
 	{"of two, neither is right",
 	 TWO("", "", IB("m0", "ACTIVE", "100"), IB("m0", "ACTIVE", "200"), "", ""), "", "choose",
 	 "sure", "rail-speed", "b", "m0 port 1 has a speed of 200 Gb/s, the same rail on a"},
+	{"all rails of a node in the same way",
+	 JOB(2, ON(1, BOTH) "," ON(2, IB("m0", "ACTIVE", "100") "," IB("m1", "ACTIVE", "100"))), "",
+	 "choose", "sure", "rail-speed", "2",
+	 "m0 port 1 and 1 more rail have a speed of 100 Gb/s, the same rail on 1 of 200 Gb/s"},
 	{"two networks, and neither speed could be read",
 	 JOB(2,
 	     NODE("a", LINK("eth0", "10.0.0.1", ", 'mtu': 1500") ETH1("1", ", 'mtu': 1500"), "", "",
@@ -194,6 +198,12 @@ static const struct verdict verdicts[] = {
 	 "choose", "sure", "rail-unrouted", "a",
 	 "a,b (2 of 2): m5 (r5, subnet 10.5.0.0/24) has no route over r5 to the same rail of b "
 	 "(subnet 10.6.0.0/24). Add one"},
+	{"nor has the other rail a route",
+	 TWO(RAIL("4", "1", "") RAIL("5", "1", ""), RAIL("6", "2", "") RAIL("7", "2", ""),
+	     PORT("4", "1") "," PORT("5", "1"), PORT("6", "2") "," PORT("7", "2"), "", ""),
+	 "", "choose", "sure", "rail-unrouted", "a",
+	 "a,b (2 of 2): m4 (r4, subnet 10.4.0.0/24) has no route over r4 to the same rail of b "
+	 "(subnet 10.6.0.0/24); so it is with 1 more. Add one"},
 };
 
 static void check_verdict(void **state)
