@@ -12,6 +12,8 @@ static const char *why(enum nca_rule rule)
 	switch (rule) {
 	case NCA_RULE_NO_GID:
 		return "its address is link-local, other ports have routable ones";
+	case NCA_RULE_UNSEEN:
+		return "the container has no interface of it, but of other ports";
 	case NCA_RULE_VIRTUAL:
 		return "a software device beside real HCAs";
 	case NCA_RULE_FRONT_END:
@@ -72,6 +74,14 @@ static bool is_routable(const struct nca_node_state *node, const struct nca_port
 {
 	(void)node;
 	return !p->local;
+}
+
+/* Has a RoCE port, as the container sees it, a GID or an address? Without GIDs that could be read
+ * its interface tells. */
+static bool is_seen(const struct nca_node_state *node, const struct nca_port_state *p)
+{
+	return node->node->in_container != 1 || p->layer != NCA_LAYER_ETHERNET || p->gid[0] ||
+	       p->gid[1] || nca_port_has_ip(node, p);
 }
 
 static bool is_inside(const struct nca_node_state *node, const struct nca_port_state *p)
@@ -245,6 +255,7 @@ void nca_ports_filter_node(struct nca_step *step, struct nca_node_state *node)
 	if (node->fixed_hcas)
 		return;
 	nca_ports_keep(step, node, NCA_RULE_NO_GID, is_routable);
+	nca_ports_keep(step, node, NCA_RULE_UNSEEN, is_seen);
 	if (!nca_pin_is(node->node, "allow-virtual", "yes"))
 		nca_ports_keep(step, node, NCA_RULE_VIRTUAL, is_hardware);
 	if (!nca_pin_is(node->node, "frontend-rule", "off"))

@@ -106,6 +106,10 @@ const struct nca_rule_info nca_rules[NCA_RULES] = {
 		PORT("site-pin", "the site's file says which HCA ports are rails (Azure, OCI and "
 				 "imbue pin them per model)"),
 
+	[NCA_RULE_UNSEEN] = PORT(
+		"unseen", "containers see each other's verbs devices where the RDMA namespaces "
+			  "are shared; an address in the own network namespace tells the own "
+			  "ones (Mellanox/k8s-rdma-shared-dev-plugin)"),
 	[NCA_RULE_VIRTUAL] = PORT("software-rdma", "soft-RoCE beside a real HCA is a test device"),
 	[NCA_RULE_FRONT_END] = PORT(
 		"front-end", "the port below the default route, through VLAN, bridge, bond and "

@@ -50,6 +50,7 @@ enum nca_rule {
 	NCA_RULE_PINNED_HCA,
 
 	/* What tells compute ports from the others; each gives up rather than leave nothing. */
+	NCA_RULE_UNSEEN,
 	NCA_RULE_VIRTUAL,
 	NCA_RULE_FRONT_END,
 	NCA_RULE_LINK_LAYER,
