@@ -107,6 +107,22 @@ static char *speed(const struct nca_plan_node *node, const struct nca_node *from
 	return nca_pool_printf(pool, " (%zu x %g Gb/s)", node->hcas.n, rate);
 }
 
+/* By the type of the first rail's GID: all have the same. */
+static const char *roce_name(const struct nca_plan_node *node, const struct nca_node *from)
+{
+	const struct nca_plan_hca *rail = node->hcas.v;
+	const struct nca_hca *hca = nca_node_hca(from, rail->name);
+	const struct nca_port *port;
+	const struct nca_gid *gid;
+
+	NCA_FOREACH(port, hca->ports)
+		NCA_FOREACH(gid, port->gids)
+			if (port->port == rail->port && gid->index == rail->gid_index &&
+			    gid->type && strstr(gid->type, "v1"))
+				return "RoCE v1";
+	return "RoCE v2";
+}
+
 static char *transport(const struct nca_plan *plan, const struct nca_job *job,
 		       struct nca_pool *pool)
 {
@@ -121,7 +137,9 @@ static char *transport(const struct nca_plan *plan, const struct nca_job *job,
 	if (!names || !rates)
 		return NULL;
 	return nca_pool_printf(pool, "%s on %s%s",
-			       streq(plan->net, "IB") ? "InfiniBand" : "RoCE v2", names, rates);
+			       streq(plan->net, "IB") ? "InfiniBand"
+						      : roce_name(plan->nodes.v, job->nodes.v),
+			       names, rates);
 }
 
 static char *meeting(const struct nca_plan *plan, struct nca_pool *pool)

@@ -67,6 +67,7 @@ void check_plan(void **state)
 	const struct nca_warning *w;
 	const struct nca_job *job;
 	struct nca_plan *plan;
+	const char *summary;
 	bool warned = false;
 	size_t i;
 
@@ -89,5 +90,8 @@ void check_plan(void **state)
 	assert_int_equal(warned, r->warning != NULL);
 	if (!r->warning)
 		assert_int_equal(plan->warnings.n, 0);
-	assert_non_null(nca_plan_summary(plan, job, pool));
+	summary = nca_plan_summary(plan, job, pool);
+	assert_non_null(summary);
+	if (r->summary)
+		assert_non_null(strstr(summary, r->summary));
 }

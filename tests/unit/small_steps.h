@@ -70,8 +70,9 @@ struct plan {
 	const char *hcas[4]; /* with commas */
 	const char *warning; /* code of one; NULL: there is none */
 	int missing_rail_fail, min_rails, fallback_fail;
-	const char *bans; /* "NODE HCA:PORT", with commas; NULL: none */
-	const char *says; /* a part of that warning's text; NULL: any */
+	const char *bans;    /* "NODE HCA:PORT", with commas; NULL: none */
+	const char *says;    /* a part of that warning's text; NULL: any */
+	const char *summary; /* a part of it; NULL: any */
 };
 
 /* Plans the row's job. */
