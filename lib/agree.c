@@ -108,6 +108,34 @@ static bool is_apart(const struct nca_step *step, size_t i, const struct nca_por
 	       !nca_routes_any_via(step->nodes.v[i].routes, gid->ndev, &to->ip);
 }
 
+/* Are the GIDs of a rail known to be of IPv4 only on one node and of IPv6 only on another? */
+static bool is_of_two_families(const struct nca_step *step, size_t rail)
+{
+	const struct nca_node_state *node;
+	bool only[2] = {false, false};
+
+	NCA_FOREACH(node, step->nodes) {
+		const struct nca_port_state *p = node->rails.v[rail];
+
+		only[0] = only[0] || (p->gid[0] && !p->gid[1]);
+		only[1] = only[1] || (p->gid[1] && !p->gid[0]);
+	}
+	return only[0] && only[1];
+}
+
+/* A queue pair joins GIDs of one family. */
+static void check_families(struct nca_step *step)
+{
+	size_t i, n = step->nodes.v->rails.n;
+
+	for (i = 0; i < n; i++)
+		if (!is_of_two_families(step, i))
+			return;
+	cut(step, 0, NCA_RULE_NO_GID,
+	    "its GIDs are of IPv4 on some nodes and of IPv6 on others, which do not connect. Give "
+	    "the rail one family");
+}
+
 /* Does what the routes say speak against all pairs by place? */
 static bool places_are_apart(const struct nca_step *step)
 {
@@ -261,6 +289,7 @@ int nca_rails_agree(struct nca_step *step)
 			use_mesh(step, &table);
 		else
 			match_keys(step, &table);
+		check_families(step);
 		cut(step, devices_max(step), NCA_RULE_TOO_MANY,
 		    "NCCL opens no more devices (16 up to 2.18.3, then 32)");
 		check_missing(step, before);

@@ -69,6 +69,21 @@
 		    "'link_layer': 'Ethernet', 'netdev': 'r1', 'rate_gbps': " rate                 \
 		    ", 'gids': [" LOCAL "]}]}," ROCE("2", "ACTIVE", GID("2", "1")),                \
 		    ""))
+/* A RoCE port with an IPv6 address. */
+#define SIX(n, last)                                                                               \
+	"{'name': 'm" n "', 'ports': [{'port': 1, 'state': 'ACTIVE', 'link_layer': 'Ethernet', "   \
+	"'netdev': 'r" n "', 'rate_gbps': 200, 'gids': [{'index': 3, 'gid': "                      \
+	"'fd00:0000:0000:0000:0000:0000:0000:000" last "', 'type': 'RoCE v2', 'ndev': 'r" n        \
+	"'}]}]}"
+#define RAIL6(n, last)                                                                             \
+	",{'name': 'r" n                                                                           \
+	"', 'kind': 'ether', 'addresses': [{'family': 'inet6', 'addr': 'fd00::" last               \
+	"', 'prefixlen': 64, 'scope': 'global'}]}"
+#define FAMILIES(links1, hcas1, links2, hcas2)                                                     \
+	JOB(2, NODE("a", LINK("eth0", "10.0.0.1", "") RAIL("1", "1", "") links1, "",               \
+		    ROCE("1", "ACTIVE", GID("1", "1")) hcas1,                                      \
+		    "") "," NODE("b", LINK("eth0", "10.0.0.2", "") RAIL6("1", "2") links2, "",     \
+				 SIX("1", "2") hcas2, ""))
 #define MODEL(name, model)                                                                         \
 	"{'name': '" name "', 'vendor_part_id': " model ", 'ports': [{'port': 1, 'state': "        \
 	"'ACTIVE', 'link_layer': 'InfiniBand', 'rate_gbps': 400}]}"
@@ -130,6 +145,39 @@ static const struct plan plans[] = {
 	 "RoCE",
 	 {"eth0"},
 	 .hcas = {"m2"}},
+	{"v2 is what the first line calls it",
+	 JOB(2, WITH_R2("a", "1", "")),
+	 "choose",
+	 "RoCE",
+	 {"r1"},
+	 .hcas = {"m2"},
+	 .summary = "RoCE v2 on m2"},
+	{"v1 where there is no other",
+	 JOB(2, NODE("a", LINK("eth0", "10.0.0.1", "") RAIL("1", "1", ""), ROUTE("default", "eth0"),
+		     ROCE("1", "ACTIVE",
+			  "{'index': 1, 'gid': '0000:0000:0000:0000:0000:ffff:0a01:0001', "
+			  "'type': 'IB/RoCE v1', 'ndev': 'r1'}"),
+		     "")),
+	 "choose",
+	 "RoCE",
+	 {"eth0"},
+	 .hcas = {"m1"},
+	 .summary = "RoCE v1 on m1"},
+	{"IPv4 on one node and IPv6 on the other",
+	 FAMILIES("", "", "", ""),
+	 "fallback",
+	 "Socket",
+	 {"eth0", "eth0"},
+	 .hcas = {"", ""},
+	 .warning = "no-rdma"},
+	{"another rail has IPv4 on both",
+	 FAMILIES(RAIL("2", "1", ""), "," ROCE("2", "ACTIVE", GID("2", "1")), RAIL("2", "2", ""),
+		  "," ROCE("2", "ACTIVE", GID("2", "2"))),
+	 "choose",
+	 "RoCE",
+	 {"eth0", "eth0"},
+	 .hcas = {"m2", "m2"},
+	 .warning = "rail-missing"},
 	{"in a container, a device of which it has no interface",
 	 JOB(2, NODE("a", LINK("eth0", "10.0.0.1", "") RAIL("1", "1", ""), ROUTE("default", "eth0"),
 		     STATELESS("m1", "r1") "," ETH("m2"), ", 'in_container': true")),
