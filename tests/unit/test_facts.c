@@ -12,8 +12,9 @@ struct fact {
 };
 
 static const struct fact facts[] = {
-	/* The user's choice is kept; only the routes say that it leads nowhere. */
-	{"without routes", NULL, "routes", "n-h16.json"},
+	/* The user's choice is kept; only the routes say that it leads nowhere. Two addresses on
+	   one wire, of which either will do. */
+	{"without routes", NULL, "routes", "n-h16.json b-two-addresses-other-order.json"},
 	/* One snapshot, in which only the other node's name says in which network it is. */
 	{"without peers", NULL, "peers", "h-xe9680-storage-lag.json"},
 	{"without PCI tree", NULL, "pci", NULL},
@@ -41,13 +42,14 @@ static const struct fact facts[] = {
 	{"without uverbs", "hcas", "uverbs_opens", NULL},
 	{"without drivers of HCAs", "hcas", "driver", NULL},
 	/* A link that is up at half its rate. */
-	{"without rates", "ports", "rate_gbps", "a-b02.json h-b55.json"},
+	{"without rates", "ports", "rate_gbps", "a-b02.json h-b55.json b-rail-trained-down.json"},
 	{"without physical states", "ports", "phys_state", NULL},
 	{"without netdevs", "ports", "netdev", NULL},
 	/* InfiniBand fabrics that differ in their subnet prefixes alone; a table that the driver
-	   has left empty. */
+	   has left empty; GIDs of two families. */
 	{"without GIDs", "ports", "gids",
-	 "105.json a-h27.json a-x06.json b-macvlan-no-gid-in-namespace.json"},
+	 "105.json a-h27.json a-x06.json b-azure-mana-verbs-device.json "
+	 "b-macvlan-no-gid-in-namespace.json b-roce-v4-against-v6.json"},
 	{"without LIDs", "ports", "lid", NULL},
 };
 
