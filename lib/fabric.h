@@ -35,6 +35,16 @@ void nca_fabric_choose_subnets(struct nca_step *step);
  * their SM LIDs. */
 void nca_fabric_choose_largest(struct nca_step *step);
 
+/* Is it no front end: the default route does not leave over it, or a GPU would have no HCA without
+ * it? */
+bool nca_port_is_no_front_end(const struct nca_node_state *node, const struct nca_port_state *p);
+
+/*
+ * What is the front end of most nodes may be all that one node has. Where that meets the front end
+ * of another node and none of its other ports, these two have no other rail: it is one again.
+ */
+void nca_front_end_settle(struct nca_step *step);
+
 /* Is a port of the model, or of InfiniBand without IP, of which there are equally many for each
  * GPU, where the others are few and cannot be shared out? False for all where a port is next to a
  * GPU, which tells more. */

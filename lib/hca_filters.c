@@ -84,83 +84,6 @@ static bool is_seen(const struct nca_node_state *node, const struct nca_port_sta
 	       p->gid[1] || nca_port_has_ip(node, p);
 }
 
-static bool is_inside(const struct nca_node_state *node, const struct nca_port_state *p)
-{
-	const struct nca_link_state *link;
-
-	NCA_FOREACH(link, node->links)
-		if (link->is_default && link->uses[p - node->ports.v])
-			return false;
-	return true;
-}
-
-/* Is it of the kind of p, and not the front end? */
-static bool is_like(const struct nca_node_state *node, const struct nca_port_state *p,
-		    const struct nca_port_state *other)
-{
-	return other != p && nca_port_is_open(other) && other->layer == p->layer &&
-	       other->rate == p->rate && is_inside(node, other);
-}
-
-/*
- * Is a port the only one of its kind next to some GPU, where others of that kind are next to other
- * GPUs? Then the node has no front end of its own: the port is a rail that carries the rest, too.
- */
-static bool is_rail_of_gpu(const struct nca_node_state *node, const struct nca_port_state *p)
-{
-	const struct nca_port_state *other;
-	size_t i;
-
-	if (!nca_port_is_near(node, p))
-		return false;
-	for (i = 0; i < node->node->gpus.n; i++) {
-		bool elsewhere = false, here = false;
-
-		if (nca_topo_level(node->node, p->hca, i) < NCA_LEVEL_PXB)
-			continue;
-		NCA_FOREACH(other, node->ports)
-			if (is_like(node, p, other)) {
-				elsewhere = elsewhere || nca_port_is_near(node, other);
-				here = here ||
-				       nca_topo_level(node->node, other->hca, i) >= NCA_LEVEL_PXB;
-			}
-		if (elsewhere && !here)
-			return true;
-	}
-	return false;
-}
-
-static bool any_level(const struct nca_node_state *node)
-{
-	const struct nca_port_state *p;
-
-	NCA_FOREACH(p, node->ports)
-		if (p->level != NCA_LEVEL_UNKNOWN)
-			return true;
-	return false;
-}
-
-/*
- * Where no distance is known: can the GPUs be shared out evenly among the ports of its kind with
- * it, and not without it? A board with four ports for eight GPUs has no fifth one for management.
- */
-static bool completes_share(const struct nca_node_state *node, const struct nca_port_state *p)
-{
-	size_t gpus = node->node->gpus.n, n = 1;
-	const struct nca_port_state *other;
-
-	if (!gpus || p->rate < 0 || any_level(node))
-		return false;
-	NCA_FOREACH(other, node->ports)
-		n += is_like(node, p, other);
-	return n > 1 && gpus % n == 0 && gpus % (n - 1);
-}
-
-static bool is_no_front_end(const struct nca_node_state *node, const struct nca_port_state *p)
-{
-	return is_inside(node, p) || is_rail_of_gpu(node, p) || completes_share(node, p);
-}
-
 /* With a topology file of the site the PCI tree is not what NCCL will see. */
 bool nca_port_is_near(const struct nca_node_state *node, const struct nca_port_state *p)
 {
@@ -259,70 +182,12 @@ void nca_ports_filter_node(struct nca_step *step, struct nca_node_state *node)
 	if (!nca_pin_is(node->node, "allow-virtual", "yes"))
 		nca_ports_keep(step, node, NCA_RULE_VIRTUAL, is_hardware);
 	if (!nca_pin_is(node->node, "frontend-rule", "off"))
-		nca_ports_keep(step, node, NCA_RULE_FRONT_END, is_no_front_end);
-}
-
-/* A node that has nothing but its front end. */
-static const struct nca_node_state *find_poor(const struct nca_step *step)
-{
-	const struct nca_node_state *node;
-	const struct nca_port_state *p;
-
-	NCA_FOREACH(node, step->nodes) {
-		size_t open = 0, inside = 0;
-
-		NCA_FOREACH(p, node->ports)
-			if (nca_port_is_open(p)) {
-				open++;
-				inside += is_inside(node, p);
-			}
-		if (open && !inside)
-			return node;
-	}
-	return NULL;
-}
-
-/* Has the port an address in a network of the node's open ports? */
-static bool meets(const struct nca_node_state *node, const struct nca_port_state *p)
-{
-	const struct nca_port_state *other;
-	size_t i;
-
-	NCA_FOREACH(other, node->ports)
-		for (i = 0; nca_port_is_open(other) && i < ARRAY_SIZE(p->net); i++)
-			if (p->net[i].ip.family && nca_prefix_same(&p->net[i], &other->net[i]))
-				return true;
-	return false;
-}
-
-/*
- * What is the front end of most nodes may be all that one node has. Where that meets the front end
- * of another node and none of its other ports, these two have no other rail.
- */
-static void settle_front_end(struct nca_step *step)
-{
-	const struct nca_node_state *poor = find_poor(step);
-	struct nca_node_state *node;
-	struct nca_port_state *p;
-
-	if (!poor)
-		return;
-	NCA_FOREACH(node, step->nodes) {
-		bool joined = node == poor || node->fixed_hcas;
-
-		NCA_FOREACH(p, node->ports)
-			joined = joined || (nca_port_is_open(p) && meets(poor, p));
-		NCA_FOREACH(p, node->ports)
-			if (!joined && p->rule == NCA_RULE_FRONT_END && meets(poor, p)) {
-				p->rule = NCA_RULE_NONE;
-				p->text = NULL;
-			}
-	}
+		nca_ports_keep(step, node, NCA_RULE_FRONT_END, nca_port_is_no_front_end);
 }
 
 void nca_ports_filter(struct nca_step *step)
 {
-	settle_front_end(step);
+	nca_front_end_settle(step);
 	nca_fabric_choose_layer(step);
 	nca_fabric_choose_version(step);
 	nca_fabric_choose_routable(step);
