@@ -137,8 +137,7 @@ static bool is_unrouted(const struct nca_step *step, const struct nca_node_state
 	const struct nca_prefix *to = nca_rail_network(step, next->rails.v[i]);
 
 	return from && to && !nca_prefix_same(from, to) &&
-	       !nca_routes_any_via(node->routes, nca_rail_gid(step, node->rails.v[i])->ndev,
-				   &to->ip);
+	       !nca_rail_reaches(step, node, node->rails.v[i], &to->ip);
 }
 
 /* Names the first rail without a route, and counts the rest. */

@@ -104,46 +104,43 @@ static bool is_best(const struct nca_node_state *node, const struct nca_port_sta
 	return mine > best || (mine == best && gid->index < p->gid[i]->index);
 }
 
-/* Two nodes that have the same address do not meet over it. */
-static bool is_duplicate(const struct nca_node_state *node, const struct nca_ip *ip)
+const struct nca_candidate *nca_node_duplicate(const struct nca_node_state *node,
+					       const struct nca_ip *ip)
 {
 	const struct nca_candidate *c;
 
 	if (!node->duplicates)
-		return false;
+		return NULL;
 	NCA_FOREACH(c, node->candidates)
 		if (c->duplicate && !nca_ip_compare(&c->ip, ip))
-			return true;
-	return false;
+			return c;
+	return NULL;
 }
 
-/* Routable or not. */
-static bool read_gid(const struct nca_node_state *node, const struct nca_port_state *p,
-		     const struct nca_gid *gid, struct nca_ip *ip, struct nca_prefix *net)
+static bool is_choice(const struct nca_node_state *node, const struct nca_gid *gid,
+		      const struct nca_ip *ip, struct nca_prefix *net)
 {
-	return (p->v1 || is_v2(p->port, gid)) && !nca_ip_parse_gid(gid->gid, ip) &&
-	       is_here(node->node, gid, ip, net) && !is_duplicate(node, ip);
+	return is_here(node->node, gid, ip, net) && !nca_node_duplicate(node, ip);
 }
 
 bool nca_gid_read(const struct nca_node_state *node, const struct nca_port_state *p,
 		  const struct nca_gid *gid, struct nca_ip *ip, struct nca_prefix *net)
 {
-	return read_gid(node, p, gid, ip, net) && is_routable(ip);
+	return (p->v1 || is_v2(p->port, gid)) && !nca_ip_parse_gid(gid->gid, ip) &&
+	       is_routable(ip) && is_choice(node, gid, ip, net);
 }
 
 static void offer(const struct nca_node_state *node, struct nca_port_state *p,
-		  const struct nca_gid *gid)
+		  const struct nca_gid *gid, const struct nca_ip *ip)
 {
 	struct nca_prefix net;
-	struct nca_ip ip;
-	int i;
+	int i = ip->family == 6;
 
-	if (!read_gid(node, p, gid, &ip, &net))
+	if (!is_choice(node, gid, ip, &net))
 		return;
-	i = ip.family == 6;
 	p->several = p->several || (p->gid[i] && !nca_prefix_same(&p->net[i], &net));
-	if (is_best(node, p, gid, &ip))
-		nca_gid_take(p, gid, &ip, &net);
+	if (is_best(node, p, gid, ip))
+		nca_gid_take(p, gid, ip, &net);
 }
 
 void nca_gid_take(struct nca_port_state *p, const struct nca_gid *gid, const struct nca_ip *ip,
@@ -166,7 +163,7 @@ static void offer_local(const struct nca_node_state *node, struct nca_port_state
 	NCA_FOREACH(gid, p->port->gids)
 		if (is_v2(p->port, gid) && !nca_ip_parse_gid(gid->gid, &ip) && ip.family == 4 &&
 		    nca_ip_is_link_local(&ip))
-			offer(node, p, gid);
+			offer(node, p, gid, &ip);
 	p->local = p->gid[0];
 }
 
@@ -185,7 +182,7 @@ void nca_gids_read(const struct nca_node_state *node, struct nca_port_state *p)
 		if (is_first(gid, &ip, *first))
 			*first = gid;
 		if (is_routable(&ip))
-			offer(node, p, gid);
+			offer(node, p, gid, &ip);
 	}
 	if (!p->gid[0] && !p->gid[1])
 		offer_local(node, p);
@@ -233,6 +230,12 @@ const struct nca_prefix *nca_rail_network(const struct nca_step *step,
 	const struct nca_prefix *net = &rail->net[which(step, rail)];
 
 	return net->ip.family ? net : NULL;
+}
+
+bool nca_rail_reaches(const struct nca_step *step, const struct nca_node_state *node,
+		      const struct nca_port_state *rail, const struct nca_ip *ip)
+{
+	return nca_routes_any_via(node->routes, rail->gid[which(step, rail)]->ndev, ip);
 }
 
 int nca_version_nccl(const struct nca_node *node)

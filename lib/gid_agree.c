@@ -5,17 +5,6 @@
  */
 #include "step.h"
 
-static const struct nca_candidate *find_duplicate(const struct nca_node_state *node,
-						  const struct nca_ip *ip)
-{
-	const struct nca_candidate *c;
-
-	NCA_FOREACH(c, node->candidates)
-		if (c->duplicate && !nca_ip_compare(&c->ip, ip))
-			return c;
-	return NULL;
-}
-
 /* Are all addresses over a port, of which its GIDs would be made, other nodes' too? Then the
  * first; NULL: no. */
 static const struct nca_candidate *find_used_duplicate(const struct nca_node_state *node,
@@ -41,7 +30,7 @@ static void drop_duplicates(struct nca_step *step, const struct nca_node_state *
 
 	for (i = 0; i < 2; i++)
 		if (!c && p->gid[i])
-			c = find_duplicate(node, &p->ip[i]);
+			c = nca_node_duplicate(node, &p->ip[i]);
 	if (p->layer == NCA_LAYER_ETHERNET && !p->port->gids.v)
 		c = find_used_duplicate(node, p);
 	if (!c)

@@ -113,20 +113,13 @@ static void doubt_iwarp(struct nca_step *step, const struct nca_node_state *node
 static void doubt_namespace(struct nca_step *step, const struct nca_node_state *node)
 {
 	const struct nca_port_state *p;
-	const struct nca_candidate *c;
 	size_t i;
 
 	for (i = 0; i < node->rails.n; i++) {
-		bool used = false;
-
 		p = node->rails.v[i];
 		if (node->node->in_container != 1 || p->layer != NCA_LAYER_ETHERNET ||
 		    p->port->gids.v || !p->port->netdev || !node->node->interfaces.n ||
-		    nca_node_link(node->node, p->port->netdev))
-			continue;
-		NCA_FOREACH(c, node->candidates)
-			used = used || c->state->uses[p - node->ports.v];
-		if (used)
+		    nca_node_link(node->node, p->port->netdev) || nca_port_has_ip(node, p))
 			continue;
 		nca_step_unsure(
 			step, "hcas-unclear", node->node->name,

@@ -4,14 +4,20 @@
 
 #include "network.h"
 
+/* Would NCCL take the interface by the list? */
+static bool is_taken(const struct nca_link_state *state, const char *list)
+{
+	return !nca_link_is_down(state->link) && state->link->addresses.n &&
+	       nca_names_match(list, state->link->name, -1);
+}
+
 /* The interface that NCCL takes by a list: the first by ifindex that is up and has an address. */
 static struct nca_link_state *first_match(const struct nca_node_state *node, const char *list)
 {
 	struct nca_link_state *state, *first = NULL;
 
 	NCA_FOREACH(state, node->links)
-		if (nca_names_match(list, state->link->name, -1) &&
-		    !nca_link_is_down(state->link) && state->link->addresses.n &&
+		if (is_taken(state, list) &&
 		    (!first || state->link->ifindex < first->link->ifindex))
 			first = state;
 	return first;
@@ -77,12 +83,6 @@ static void warn_useless(struct nca_step *step, struct nca_node_state *node, con
 					    "that is up and has an address; it is replaced%s",
 					    variable, list, nca_step_setter(node),
 					    no_match(step, node, list)));
-}
-
-static bool is_taken(const struct nca_link_state *state, const char *list)
-{
-	return !nca_link_is_down(state->link) && state->link->addresses.n &&
-	       nca_names_match(list, state->link->name, -1);
 }
 
 static bool is_shared(const struct nca_node_state *node, const struct nca_link_state *a,

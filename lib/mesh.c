@@ -69,8 +69,8 @@ static bool is_routed(const struct nca_step *step, const struct nca_node_state *
 			const struct nca_prefix *net = nca_rail_network(step, p);
 
 			if ((node->routes->known || !is_cable(net)) &&
-			    nca_routes_any_via(node->routes, p->gid[net != &p->net[0]]->ndev,
-					       &nca_rail_network(step, other->rails.v[k])->ip))
+			    nca_rail_reaches(step, node, p,
+					     &nca_rail_network(step, other->rails.v[k])->ip))
 				return true;
 		}
 	return false;

@@ -25,13 +25,11 @@ static bool meets(const struct nca_step *step, const struct nca_node_state *node
 
 	for (i = 0; i < node->rails.n; i++)
 		for (k = 0; k < other->rails.n; k++) {
-			const struct nca_port_state *p = node->rails.v[i];
-			const struct nca_prefix *from = nca_rail_network(step, p);
+			const struct nca_prefix *from = nca_rail_network(step, node->rails.v[i]);
 			const struct nca_prefix *to = nca_rail_network(step, other->rails.v[k]);
 
 			if (!from || !to || nca_prefix_same(from, to) ||
-			    nca_routes_any_via(node->routes, p->gid[from != &p->net[0]]->ndev,
-					       &to->ip))
+			    nca_rail_reaches(step, node, node->rails.v[i], &to->ip))
 				return true;
 		}
 	return false;

@@ -192,6 +192,14 @@ void nca_step_replace(struct nca_step *step, size_t node, const char *name, char
 const struct nca_prefix *nca_rail_network(const struct nca_step *step,
 					  const struct nca_port_state *rail);
 
+/* Does a route of the node lead to ip over the interface of the rail's GID, which has a network? */
+bool nca_rail_reaches(const struct nca_step *step, const struct nca_node_state *node,
+		      const struct nca_port_state *rail, const struct nca_ip *ip);
+
+/* The node's address that another node has too, over which they do not meet; NULL: none is ip. */
+const struct nca_candidate *nca_node_duplicate(const struct nca_node_state *node,
+					       const struct nca_ip *ip);
+
 /* Down as far as it is known: an unknown carrier is not down. */
 bool nca_link_is_down(const struct nca_link *link);
 
