@@ -16,7 +16,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -30,14 +29,10 @@
 #include <nca/clock.h>
 #include <nca/launch.h>
 
-#define SECRET "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
-#define NODES 2
+#include "exchange.h"
 
 /* Above every limit of the program's own, the longest of which is an agent's for its hub. */
 #define ANSWER_MS 15000
-
-/* The same for the hub. */
-#define WORDS_MS 15000
 
 /* For the hub to say what the program of the first task has; less where it may never come. */
 #define FOUND_MS 2000
@@ -48,125 +43,7 @@ struct node {
 	pid_t watcher;
 };
 
-static const char *faulty, *host, *nets[NODES], *roots[NODES];
-
-_Noreturn static void die(const char *what)
-{
-	perror(what);
-	_exit(3);
-}
-
-/* As the plugin starts it, with descriptors from 3 on, each a node of its own name; only one has
- * the fault. */
-_Noreturn static void run(const char *verb, const char *role, int fd3, int fd4)
-{
-	const char *program = getenv("NCCL_AUTOCONF");
-	char *argv[] = {(char *)program, (char *)verb, NULL};
-
-	setenv("LD_PRELOAD", getenv("FAULT_SO"), 1);
-	setenv("FAIL_NAME", role, 1);
-	if (!streq(role, faulty))
-		unsetenv("FAIL");
-	fd3 = fcntl(fd3, F_DUPFD, 16);
-	fd4 = fd4 < 0 ? -1 : fcntl(fd4, F_DUPFD, 16);
-	dup2(fd3, 3);
-	if (fd4 >= 0)
-		dup2(fd4, 4);
-	closefrom(fd4 < 0 ? 4 : 5);
-	execv(program, argv);
-	_exit(127);
-}
-
-static int listen_any(int *port)
-{
-	struct sockaddr_in a = {.sin_family = AF_INET};
-	socklen_t len = sizeof(a);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	if (fd < 0 || bind(fd, (struct sockaddr *)&a, len) < 0 || listen(fd, 16) < 0 ||
-	    getsockname(fd, (struct sockaddr *)&a, &len) < 0)
-		die("listen");
-	*port = ntohs(a.sin_port);
-	return fd;
-}
-
-static size_t write_order(char *buf, size_t size)
-{
-	size_t used = 0;
-	char pid[16];
-
-	snprintf(pid, sizeof(pid), "%d", getpid());
-	nca_record_add(buf, size, &used, NCA_HUB_SECRET, SECRET);
-	nca_record_add(buf, size, &used, NCA_HUB_STEP, "1.0");
-	nca_record_add(buf, size, &used, NCA_HUB_NNODES, "2");
-	nca_record_add(buf, size, &used, NCA_HUB_SRUN, pid);
-	nca_record_add(buf, size, &used, NCA_HUB_PLUGSTACK, "conf=/dev/null");
-	nca_record_add(buf, size, &used, NCA_HUB_USER,
-		       roots[0] ? "all,layout=task,timeout=2,check" : "all,layout=task,timeout=2");
-	return used + 1;
-}
-
-/* The hub's words: where nothing is set, srun lives on until somebody has said why. */
-static int words[2];
-
-static void await_words(void)
-{
-	struct pollfd p = {.fd = words[0], .events = POLLIN};
-
-	poll(&p, 1, WORDS_MS);
-}
-
-/* What the program of the first task has is among them. */
-static bool found;
-
-/* 0: the hub has said all. */
-static ssize_t copy_words(void)
-{
-	char buf[4096];
-	ssize_t n = read(words[0], buf, sizeof(buf) - 1);
-
-	if (n <= 0 || write(2, buf, (size_t)n) < 0)
-		return 0;
-	buf[n] = '\0';
-	found |= strstr(buf, "warning overridden: ") != NULL;
-	return n;
-}
-
-static void await_found(int timeout_ms)
-{
-	long long end = nca_clock_ms() + timeout_ms, left = timeout_ms;
-	struct pollfd p = {.fd = words[0], .events = POLLIN};
-
-	while (!found && left > 0 && poll(&p, 1, (int)left) > 0 && copy_words())
-		left = end - nca_clock_ms();
-}
-
-/* The hub's listener is closed here, as in srun; *life is its only tie to us, -1 where it was gone
- * before it had its order: then srun starts no agent. */
-static pid_t start_hub(int *port, int *life)
-{
-	int listener = listen_any(port), ends[2];
-	char order[4096];
-	size_t len = write_order(order, sizeof(order));
-	pid_t pid;
-
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
-		die("socketpair");
-	if (pipe2(words, O_CLOEXEC) < 0)
-		die("pipe2");
-	pid = fork();
-	if (pid == 0 && dup2(words[1], 2) == 2)
-		run("hub", "hub", listener, ends[0]);
-	close(words[1]);
-	close(listener);
-	close(ends[0]);
-	*life = ends[1];
-	if (send(ends[1], order, len, MSG_NOSIGNAL) == (ssize_t)len)
-		return pid;
-	close(ends[1]);
-	*life = -1;
-	return pid;
-}
+const char *faulty, *host, *nets[NODES], *roots[NODES];
 
 static void make_mailbox(struct node *n, int i, int port)
 {
@@ -362,7 +239,7 @@ static void run_program(const struct node *n)
 	if (!name || pipe2(hold, O_CLOEXEC) < 0)
 		return;
 	pid = start_program(name, hold);
-	await_found(streq(faulty, "none") ? WORDS_MS : FOUND_MS);
+	await_found(streq(faulty, "none") ? ANSWER_MS : FOUND_MS);
 	close(hold[1]);
 	close(hold[0]);
 	waitpid(pid, NULL, 0);
@@ -395,7 +272,7 @@ static void run_nodes(int port, int life, struct result *r)
 int main(int argc, char **argv)
 {
 	static struct result r;
-	bool crashed = false;
+	bool crashed = false, found;
 	int port, life, i;
 	pid_t hub;
 
@@ -406,8 +283,7 @@ int main(int argc, char **argv)
 	if (life >= 0)
 		run_nodes(port, life, &r);
 	r.ends[NODES] = end_of(hub);
-	while (copy_words())
-		continue;
+	found = await_end();
 	for (i = 0; i <= NODES; i++)
 		crashed |= r.ends[i] > 1;
 	printf("hub %d agents %d %d found %d variables %d %d%s\n", r.ends[NODES], r.ends[0],
